@@ -60,8 +60,9 @@ class CommonOptions(TextPipeline):
         memreconfig_enabled, max_legal_layouts, tensor_l1_usage_cap, disable_workarounds, enable_layout_workaround_pass,
             enable_decomposition_workaround_pass, enable_ttnn_decomposition_pass, max_fallback_attempts,
             enable_dram_space_saving_optimization_pass: read by passes that do not run here; accepted, without effect.
-        compute_cfg_math_fidelity, compute_cfg_fp32_dest_acc_en, compute_cfg_math_approx_mode, compute_cfg_packer_l1_acc,
-            compute_cfg_dst_full_sync_en: how a chip's kernels compute; accepted, without effect on a CPU.
+        compute_cfg_math_fidelity, compute_cfg_fp32_dest_acc_en, compute_cfg_math_approx_mode,
+            compute_cfg_packer_l1_acc, compute_cfg_dst_full_sync_en: how a chip's kernels compute; accepted, without
+            effect on a CPU.
     """
 
     refused: ClassVar[Mapping[str, str]] = _REFUSED
