@@ -39,6 +39,7 @@ from ttnn_jit.transforms.passes.convert_tosa_to_ttir import ConvertTosaToTTIR
 from ttnn_jit.transforms.passes.d2m_generic_fusion import D2MGenericFusion
 from ttnn_jit.transforms.passes.d2m_insert_dst_register_access import D2MInsertDstRegisterAccess
 from ttnn_jit.transforms.passes.inline import Inline
+from ttnn_jit.transforms.passes.stablehlo_pipeline import StablehloPipeline
 from ttnn_jit.transforms.passes.ttcore_register_device import TTCoreRegisterDevice
 from ttnn_jit.transforms.stage_order import STAGE_ORDER
 
@@ -90,6 +91,7 @@ _OWN_PASSES: dict[str, type[ModulePass]] = {
         TTCoreRegisterDevice(),
         Inline(),
         ConvertStablehloToTTIR(),
+        StablehloPipeline(),
         StablehloToTTIRPipeline(),
         ConvertTosaToTTIR(),
         *_DEFAULT_PASSES,

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
+from xdsl.passes import ModulePass
+
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.dialects.upstream.context import UpstreamContext
 from ttnn_jit.transforms import pipeline
@@ -70,7 +72,13 @@ def run_passes(module: Any, passes: Sequence[tuple[str, str]]) -> None:
     """
     try:
         for name, options in passes:
-            for each in text_passes(name, options):
+            for each in _passes_of(name, options):
                 each.apply(UpstreamContext.make(), module.held)
     except TtnnJitError as error:
         raise MLIRError(f"Failure while executing pass pipeline:\n{error}", [error]) from error
+
+
+def _passes_of(name: str, options: str) -> Sequence[ModulePass]:
+    if pipeline.is_over_texts(name):
+        return pipeline.parse_passes(f"{name}{{{options}}}" if options else name)
+    return text_passes(name, options)

@@ -100,6 +100,8 @@ OPS = {
             ("whole", "none", "2x2x5x8xf32", "2x2x7x8xf32", ""),
         )
     },
+    "where, by a condition of another type": "ttnn.where : 3x8xbf16, 3x8xsi32, 3x8xsi32 -> 3x8xsi32",
+    "where, by a condition of the same type": "ttnn.where : 3x8xf32, 3x8xf32, 3x8xf32 -> 3x8xf32",
     "group of ttnn": (
         "ttnn.conv2d {in_channels = 4 : i32, out_channels = 2 : i32, batch_size = 1 : i32, input_height = 5 : i32,"
         " input_width = 4 : i32, kernel_size = array<i32: 3, 2>, stride = array<i32: 1, 1>, padding ="

@@ -59,8 +59,8 @@ def passed(text, passes, ir_version=""):
     return printed
 
 
-WITHOUT_TTNN = {"int64 where", "arithmetic shift"}
-"""TTNN shifts no signed integers, and its `where` takes no condition of bf16 here, by which a chip chooses integers."""
+WITHOUT_TTNN = {"arithmetic shift"}
+"""TTNN shifts no signed integers."""
 OF_TTIR_AND_TTNN = [title for title, op in OPS.items() if op.startswith("ttir.") and title not in WITHOUT_TTNN]
 REFUSED = {"convolution", "pooling", "argmax over two"}
 """What TTNN has no operation for: windows that are reversed, of three dimensions, and two dimensions at once."""

@@ -357,3 +357,26 @@ def test_every_conversion_says_how_it_is_refused_or_computed():
     declared = {each for each in text_operations().values() if isinstance(each, Conversion)}
     assert len(declared) > 150
     assert all(each.refusal or each.convert for each in declared)
+
+
+ANNOTATED = """
+module {{
+  sdy.mesh @mesh = <["x"=1, "y"={devices}]>
+  func.func @main(%x: tensor<4x6xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"y"}}, {{}}]>}}) -> tensor<4x6xf32> {{
+    %0 = sdy.sharding_constraint %x <@mesh, [{{"y"}}, {{}}]> : tensor<4x6xf32>
+    %1 = stablehlo.negate %0 : tensor<4x6xf32>
+    return %1 : tensor<4x6xf32>
+  }}
+}}
+"""
+
+
+def test_shardings_of_one_device_are_dropped():
+    text = converted(ANNOTATED.format(devices=1), "stablehlo-pipeline,stablehlo-to-ttir-pipeline")
+    assert "ttir.neg" in text
+    assert "sdy" not in text
+
+
+def test_shardings_over_devices_are_refused_where_no_computation_is_manual():
+    with pytest.raises(CompileError, match="no pass here propagates"):
+        converted(ANNOTATED.format(devices=2), "stablehlo-pipeline")

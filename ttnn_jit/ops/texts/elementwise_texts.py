@@ -109,6 +109,21 @@ RAND = text(
 )
 
 
+def _where(ops: Ops, call: TextCall) -> Value:
+    """A condition of another type than the elements, as chips have it, is compared with 0 first."""
+    condition, dtype = call.first, call.second.spec.dtype
+    if condition.spec.dtype is not dtype and dtype is call.third.spec.dtype:
+        condition = ops.typecast(ops.ne(condition, 0), dtype)
+    return ops.where(condition, call.second, call.third)
+
+
+WHERE = text(
+    "ttnn.where",
+    "first second third",
+    _where,
+    lambda torch, call: torch.where(call.first != 0, call.second, call.third),
+    takes_f64=True,
+)
 DROPOUT = text(
     "ttir.dropout ttnn.dropout",
     "input",
@@ -219,4 +234,4 @@ def _same_bits_in_torch(_: Any, call: TextCall) -> Any:
 
 BITCAST = text("ttir.bitcast_convert ttnn.bitcast_convert", "input", _same_bits, _same_bits_in_torch)
 
-TEXTS = (DIV, BITCAST, GELU, GELU_BW, POW_SCALAR, RAND, DROPOUT, RIGHT_SHIFT, EMBEDDING_BACKWARD)
+TEXTS = (DIV, BITCAST, GELU, GELU_BW, POW_SCALAR, WHERE, RAND, DROPOUT, RIGHT_SHIFT, EMBEDDING_BACKWARD)

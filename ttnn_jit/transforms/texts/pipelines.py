@@ -63,7 +63,11 @@ class CommonOptions(TextPipeline):
     Attributes:
         optimization_level: 0; levels above ask the optimizer.
         memreconfig_enabled, max_legal_layouts, tensor_l1_usage_cap, disable_workarounds, enable_layout_workaround_pass,
-            enable_decomposition_workaround_pass: read by passes that do not run here; accepted, without effect.
+            enable_decomposition_workaround_pass, enable_ttnn_decomposition_pass, max_fallback_attempts,
+            enable_dram_space_saving_optimization_pass: read by passes that do not run here; accepted, without effect.
+        compute_cfg_math_fidelity, compute_cfg_fp32_dest_acc_en, compute_cfg_math_approx_mode,
+            compute_cfg_packer_l1_acc, compute_cfg_dst_full_sync_en: how a chip's kernels compute; accepted, without
+            effect on a CPU.
     """
 
     refused: ClassVar[Mapping[str, str]] = _REFUSED
@@ -89,6 +93,14 @@ class CommonOptions(TextPipeline):
     disable_workarounds: bool = False
     enable_layout_workaround_pass: bool = True
     enable_decomposition_workaround_pass: bool = True
+    enable_ttnn_decomposition_pass: bool = True
+    enable_dram_space_saving_optimization_pass: bool = False
+    max_fallback_attempts: int = 0
+    compute_cfg_math_fidelity: str = ""
+    compute_cfg_fp32_dest_acc_en: bool = False
+    compute_cfg_math_approx_mode: bool = False
+    compute_cfg_packer_l1_acc: bool = False
+    compute_cfg_dst_full_sync_en: bool = False
 
     def __post_init__(self) -> None:
         """Checks the level."""
