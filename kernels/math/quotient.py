@@ -5,7 +5,6 @@ from __future__ import annotations
 from ttnn_jit.kernels.math.power import Power
 from ttnn_jit.kernels.math.primitives import SIXTEENTHS_MAGIC
 from ttnn_jit.ops.language.emit import Value
-from ttnn_jit.ops.language.scaled_factor import scaled_factor
 
 _STEP = 22  # quotient bits of a step of the long division
 _STEPS = 13  # 13 * 22 >= 277, the largest difference of two exponents
@@ -141,14 +140,13 @@ class Quotient(Power):
         divisor = self.select(is_large, self.mul(c, self.const(inverse)), c)
         return dividend, divisor
 
-    def addcmul(self, a: Value, b: Value, c: Value, value: float, is_small: float | None = None) -> Value:
-        """A + value * b * c; `is_small` tells of a value that is not known yet whether its magnitude is below 1."""
+    def addcmul(self, a: Value, b: Value, c: Value, value: float, is_small: float) -> Value:
+        """A + value * b * c; `is_small` is 1 if the value's magnitude is below 1, else 0: the value may be unknown."""
         if value == 1.0:
             return self.fma(b, c, a)
-        below = abs(value) < 1.0 if is_small is None else is_small
         # A large value multiplies the smaller factor, and a small value the larger one, so that neither product
         # overflows or underflows early.
-        swaps = self.lt(self.abs(b), self.abs(c)) if below else self.gt(self.abs(b), self.abs(c))
+        swaps = self.lt(self.abs(b), self.abs(c)) if is_small else self.gt(self.abs(b), self.abs(c))
         b, c = self.select(swaps, c, b), self.select(swaps, b, c)
         b, factor = self._away_from_denormals(b, 2.0**-60)
         c = self.mul(c, factor)
@@ -156,10 +154,9 @@ class Quotient(Power):
         scaled_low = self.fma(b, self.const(value), self.neg(scaled))
         return self.with_low_part(self.fma(scaled, c, a), self.mul(scaled_low, c))
 
-    def addcdiv(self, a: Value, b: Value, c: Value, value: float, scale: tuple[float, float] | None = None) -> Value:
-        """A + value * b / c; with `scale`, a power of two and its inverse, the value is divided by it already."""
-        value, *powers = scaled_factor(value) if scale is None else (value, *scale)
-        b, c = self._divided_by_power(b, c, *powers)
+    def addcdiv(self, a: Value, b: Value, c: Value, value: float, power: float, inverse: float) -> Value:
+        """A + value * b / c, of a value that is divided by a power of two already (`scaled_factor`)."""
+        b, c = self._divided_by_power(b, c, power, inverse)
         down, up = self._away_from_overflow(self.abs(a))
         b, factor = self._away_from_denormals(b, 2.0**60)
         c = self.mul(c, factor)

@@ -76,7 +76,7 @@ ADDCDIV = ternary(
     summary="x + value * y / z.",
     derived=DerivedNumbers(
         scaled_factor,
-        lambda b, x, y, z, value, power, inverse: b.addcdiv(x, y, z, value, (power, inverse)),
+        lambda b, x, y, z, value, power, inverse: b.addcdiv(x, y, z, value, power, inverse),
     ),
     golden=lambda _, x, y, z, value: x + value * y / z,
     probe=Probe((-10.0, 10.0), 1.5, ROUNDED_TWICE),
