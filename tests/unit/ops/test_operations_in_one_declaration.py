@@ -47,7 +47,11 @@ OTHER_MEANINGS = {
             "sub",
         )
     },
-    ("tools/opt.py", "all"): "every pass",
+    ("tools/chosen_passes.py", "all"): "every pass",
+    ("transforms/texts/passes/ttir_to_ttir_decomposition.py", "gather"): "the file of rules for ops with indices",
+    ("ttmlir/attribute_builders.py", "sign"): "whether integers have one",
+    ("ttmlir/dialect_attributes.py", "scatter"): "an attribute of StableHLO",
+    ("ttmlir/mlir_views.py", "view"): "what shows an operation by its declaration",
     ("ttnn/namespace/mirrored_modules.py", "matmul"): "a module of ttnn's",
     **{
         ("ttnn/functions/moreh.py", word): "moreh's function of that name"
