@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from xdsl.passes import ModulePass
 
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.options import USER_PASSES, CompileOptions
 from ttnn_jit.transforms import pipeline
 from ttnn_jit.transforms.texts.registry import REFUSED_PASSES, text_pass_class, text_pass_names, text_passes

@@ -155,7 +155,11 @@ def test_the_package_uses_this_decorator_except_for_passes_which_use_xdsls():
     pythons = {
         name for name, text in texts.items() if re.search(r"^from dataclasses import .*\bdataclass\b", text, re.M)
     }
-    passes = {name for name, text in texts.items() if re.search(r"\((Module|Function|Kernel)Pass\):", text)}
+    passes = {
+        name
+        for name, text in texts.items()
+        if re.search(r"\((Module|Function|Kernel|Text)Pass\):|\((TextPipeline|CommonOptions)\):", text)
+    }
     assert pythons - {"process/dataclass.py"} == passes
 
 

@@ -308,10 +308,17 @@ class NameKind(Kind):
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> str | None:  # noqa: ARG002 - names have none
         """The str."""
-        if value is not None and type(value) is not str:
+        if value is not None and type(value) is not str and not _is_activation(value):
             raise ArgumentError(f"{what} must be {self.wanted}, got {type_name(value)}")
         name: str | None = value
         return name
+
+
+def _is_activation(value: Any) -> bool:
+    """Whether it is the text of an activation with numbers, which host functions make of their configs."""
+    from ttnn_jit.ops.language.activation_names import ActivationText
+
+    return isinstance(value, ActivationText)
 
 
 class ActivationKind(NameKind):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import fields, replace
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 
 from ttnn_jit.diagnostics.errors import ArgumentError, InternalError
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.transforms.texts.text_pass import TextPass, TextPipeline
 
 _PACKAGE = "ttnn_jit.transforms.texts"
@@ -41,13 +41,13 @@ REFUSED_PASSES = {
 """Passes of tt-mlir that are refused -> why."""
 
 
-@cache
+@memoized
 def text_pass_names() -> tuple[str, ...]:
     """The names of the passes and pipelines over texts, in alphabetical order."""
     return tuple(sorted([*_files(), *_pipelines()]))
 
 
-@cache
+@memoized
 def _files() -> dict[str, str]:
     """Name of a pass -> the module that declares it."""
     files = [file for folder in _FOLDERS for file in (Path(__file__).parent / folder).glob("*.py")]
@@ -58,14 +58,14 @@ def _files() -> dict[str, str]:
     }
 
 
-@cache
+@memoized
 def _pipelines() -> dict[str, str]:
     """Name of a pipeline -> the module that declares it."""
     source = (Path(__file__).parent / "pipelines.py").read_text(encoding="utf-8")
     return dict.fromkeys(re.findall(r'^    name = "([\w-]+)"$', source, re.MULTILINE), f"{_PACKAGE}.pipelines")
 
 
-@cache
+@memoized
 def text_pass_class(name: str) -> type[TextPass]:
     """The pass of that name.
 

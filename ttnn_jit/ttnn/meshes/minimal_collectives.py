@@ -179,7 +179,6 @@ def strided_all_gather_minimal_matmul_async(  # noqa: PLR0913 - ttnn's parameter
             output=persistent_output_buffer,
         )  # fmt: skip
         product = minimal_matmul(
-            gathered, weight_tensor, bias, fused_activation, config=config, memory_config=memory_config_mm,
-            compute_kernel_config=compute_kernel_config,
+            gathered, weight_tensor, bias, fused_activation, memory_config=memory_config_mm,
         )  # fmt: skip
         return [gathered, product]
