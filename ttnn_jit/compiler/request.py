@@ -351,9 +351,9 @@ class OperationRequest:
         named: dict[str, Any] = {f"operand {index}": each for index, each in enumerate(self.operands)}
         own = zip(self.operation.attributes, self.attributes, strict=True)
         for parameter, value in own:
-            if type(value) is not int or parameter.may_be_open:
-                numbers = _numbers_in(value)
-                named[f"`{parameter.name}`"] = [*numbers] if len(numbers) > 1 else numbers[0]
+            own_number = type(value) is float or (type(value) is int and parameter.may_be_open)
+            floats = [each for each in _numbers_in(value) if type(each) is float]
+            named[f"`{parameter.name}`"] = value if own_number else floats
         named["activations"] = [*self.result.floats]
         *of_tensors, integers, of_floats = names_of_sizes(named)
         shard = [f"memory_config.shard_shape[{axis}]" for axis in range(len(self.result.sizes))]

@@ -155,8 +155,7 @@ class Program:
             *addresses: Addresses of inputs, then outputs; those of outputs of 1 MB and more are multiples of 64.
 
         Raises:
-            ArgumentError: The number of addresses is wrong, or one is not such a multiple; or the program exchanges
-                with other ranks.
+            ArgumentError: The number of addresses or one of them is wrong, or the program exchanges with other ranks.
         """
         self._record_run()
         if self.plan.exchanges:
