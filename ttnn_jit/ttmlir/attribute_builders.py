@@ -10,6 +10,7 @@ import numpy as np
 from xdsl.dialects import builtin
 from xdsl.ir import Attribute
 
+from ttnn_jit.ttmlir.enums import enum_of
 from ttnn_jit.ttmlir.wrapping import Wrapper, parsed
 
 _INTEGER = re.compile(r"(?P<sign>[SU]?)I(?P<width>\d+)Attr")
@@ -50,7 +51,7 @@ def default_of(text: str, kind: str) -> Attribute | None:
         case "true" | "false":
             value: Any = text == "true"
         case _ if kind.startswith("#") and "::" in text:
-            value = parsed(f"#{kind.removeprefix('#')}<{text.rpartition('::')[2].lower()}>")
+            value = parsed(f"{kind}<{_keyword(text, kind)}>")
         case _ if kind.startswith("DictionaryAttr"):
             value = builtin.DictionaryAttr({})
         case _ if text.startswith('"'):
@@ -62,6 +63,13 @@ def default_of(text: str, kind: str) -> Attribute | None:
         case _:
             return None
     return attribute_from(value, kind)
+
+
+def _keyword(case: str, kind: str) -> str:
+    """The keyword, in texts, of a C++ enum's case; its name in lower case for dialects without tables."""
+    cpp_name, _, name = case.rpartition("::")
+    member = getattr(enum_of(cpp_name, kind.removeprefix("#").partition(".")[0]), name, None)
+    return name.lower() if member is None else str(member)
 
 
 _NUMBER = re.compile(r"-?[0-9.]+(e-?[0-9]+)?f?")

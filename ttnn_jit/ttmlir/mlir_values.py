@@ -29,7 +29,7 @@ class Value(Held):
 
     def set_type(self, kind: Type) -> None:
         """Gives it another type."""
-        self.held._type = kind.held if hasattr(self.held, "_type") else None
+        self.held._type = kind.held
 
     @property
     def owner(self) -> Any:
