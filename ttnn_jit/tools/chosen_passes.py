@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from xdsl.passes import ModulePass
 
@@ -12,7 +11,13 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.options import USER_PASSES, CompileOptions
 from ttnn_jit.transforms import pipeline
-from ttnn_jit.transforms.texts.registry import REFUSED_PASSES, text_pass_class, text_pass_names, text_passes
+from ttnn_jit.transforms.texts.registry import (
+    REFUSED_PASSES,
+    named_passes,
+    text_pass_class,
+    text_pass_names,
+    text_passes,
+)
 
 
 @dataclass(frozen=True)
@@ -54,7 +59,7 @@ def chosen_passes(options: argparse.Namespace) -> ChosenPasses:
     texts += options.passes
     if options.pass_pipeline is not None:
         texts.append(pipeline.without_anchors(options.pass_pipeline))
-    named = [each for text in texts for each in _specs(text)]
+    named = [each for text in texts for each in named_passes(text)]
     for name, _ in named:
         if name in REFUSED_PASSES:
             text_pass_class(name)
@@ -67,33 +72,6 @@ def chosen_passes(options: argparse.Namespace) -> ChosenPasses:
             f"`{own_only}` takes modules of this compiler, and `{text_only}` texts of tt-mlir", help="run one of them"
         )
     return _until(chosen, options)
-
-
-def _specs(text: str) -> Iterator[tuple[str, str]]:
-    """Name and options of each pass in ``a,b{option=value}``."""
-    rest = text.strip()
-    while rest:
-        match = re.match(r"\s*([\w-]+)\s*", rest)
-        if match is None:
-            raise ArgumentError(f"this is no pipeline: {text!r}", help="write passes as `name{option=value},name`")
-        name, rest = match[1], rest[match.end() :]
-        options = ""
-        if rest.startswith("{"):
-            end = _closing(rest, text)
-            options, rest = rest[1:end], rest[end + 1 :].strip()
-        if rest and not rest.startswith(","):
-            raise ArgumentError(f"this is no pipeline: {text!r}", help="write passes as `name{option=value},name`")
-        rest = rest[1:]
-        yield name, options
-
-
-def _closing(text: str, whole: str) -> int:
-    depth = 0
-    for index, character in enumerate(text):
-        depth += (character == "{") - (character == "}")
-        if depth == 0:
-            return index
-    raise ArgumentError(f"this is no pipeline: {whole!r}", help="a `{` is not closed")
 
 
 def _own(named: Sequence[tuple[str, str]]) -> tuple[ModulePass, ...] | None:

@@ -33,20 +33,6 @@ class GoldenTensor:
         self.dtype, self.data, self.size = dtype, data, size
 
 
-class MLIRModuleLogger:
-    """Keeps the text of a module after each pass.
-
-    Attributes:
-        module_log: Pass and text.
-    """
-
-    def __init__(self) -> None:
-        self.module_log: list[tuple[str, str]] = []
-
-    def attach_context(self, context: Any, passes_to_filter: Sequence[str] = ()) -> None:
-        """Nothing: the passes of bindings are one step."""
-
-
 def _pipeline(name: str) -> Callable[..., None]:
     """A pass or pipeline over texts, by its name."""
 

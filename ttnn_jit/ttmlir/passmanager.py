@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
@@ -11,11 +10,9 @@ from xdsl.passes import ModulePass
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.dialects.upstream.context import UpstreamContext
 from ttnn_jit.transforms import pipeline
-from ttnn_jit.transforms.texts.registry import text_passes
+from ttnn_jit.transforms.texts.registry import named_passes, text_passes
 from ttnn_jit.ttmlir.mlir_contexts import Context
 from ttnn_jit.ttmlir.mlir_operations import MLIRError
-
-_PASS = re.compile(r"\s*,?\s*(?P<name>\w[\w-]*)\s*(?:\{(?P<options>[^}]*)\})?")
 
 
 class PassManager:
@@ -51,13 +48,7 @@ class PassManager:
         run_passes(op, [*self._passes()])
 
     def _passes(self) -> Iterator[tuple[str, str]]:
-        rest = pipeline.without_anchors(self._pipeline).strip()
-        while rest:
-            match = _PASS.match(rest)
-            if match is None:
-                raise ValueError(f"{self._pipeline!r} is no pipeline: write `builtin.module(a,b{{option=value}})`")
-            yield match["name"], match["options"] or ""
-            rest = rest[match.end() :].strip()
+        return named_passes(pipeline.without_anchors(self._pipeline))
 
 
 def run_passes(module: Any, passes: Sequence[tuple[str, str]]) -> None:

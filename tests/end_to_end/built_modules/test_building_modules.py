@@ -206,6 +206,15 @@ def test_every_default_of_a_dialects_enum_reads():
     assert read[bfloat16] == "#ttcore.supportedDataTypes<bf16>"
 
 
+def test_options_of_a_pipeline_may_hold_braces():
+    module = built(softmax_of_sum, tensor(2, 8), tensor(2, 8))
+    text = "builtin.module(canonicalize{max-iterations={1}},ttir-to-ttnn-runtime-pipeline)"
+    with pytest.raises(MLIRError, match="max-iterations"):
+        PassManager.parse(text).run(module.operation)
+    PassManager.parse("builtin.module(canonicalize, ttir-to-ttnn-runtime-pipeline)").run(module.operation)
+    assert "ttnn.softmax" in str(module)
+
+
 def test_a_value_takes_another_type():
     module = Module.parse(module_of("ttir.add : 3x8xf32, 3x8xf32 -> 3x8xf32"))
     add = module.body.operations[0].entry_block.operations[0]

@@ -111,3 +111,34 @@ def _expanded(one: TextPass, ir_version: str) -> tuple[TextPass, ...]:
     if isinstance(one, TextPipeline):
         return tuple(inner for each in one.passes() for inner in _expanded(each, one.ir_version or ir_version))
     return (replace(one, ir_version=ir_version) if ir_version and not one.ir_version else one,)
+
+
+def named_passes(text: str) -> Iterator[tuple[str, str]]:
+    """Name and options of each pass in ``a,b{option=value}``.
+
+    Raises:
+        ArgumentError: It is no pipeline.
+    """
+    rest = text.strip()
+    while rest:
+        match = re.match(r"\s*(\w[\w-]*)\s*", rest)
+        if match is None:
+            raise ArgumentError(f"this is no pipeline: {text!r}", help="write passes as `name{option=value},name`")
+        name, rest = match[1], rest[match.end() :]
+        options = ""
+        if rest.startswith("{"):
+            end = _closing(rest, text)
+            options, rest = rest[1:end], rest[end + 1 :].strip()
+        if rest and not rest.startswith(","):
+            raise ArgumentError(f"this is no pipeline: {text!r}", help="write passes as `name{option=value},name`")
+        rest = rest[1:]
+        yield name, options
+
+
+def _closing(text: str, whole: str) -> int:
+    depth = 0
+    for index, character in enumerate(text):
+        depth += (character == "{") - (character == "}")
+        if depth == 0:
+            return index
+    raise ArgumentError(f"this is no pipeline: {whole!r}", help="a `{` is not closed")
