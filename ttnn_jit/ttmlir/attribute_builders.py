@@ -10,7 +10,8 @@ import numpy as np
 from xdsl.dialects import builtin
 from xdsl.ir import Attribute
 
-from ttnn_jit.ttmlir.enums import enum_of
+from ttnn_jit.dialects.upstream.tables import constraint
+from ttnn_jit.ttmlir.enums import DialectEnum, enum_of
 from ttnn_jit.ttmlir.wrapping import Wrapper, parsed
 
 _INTEGER = re.compile(r"(?P<sign>[SU]?)I(?P<width>\d+)Attr")
@@ -31,13 +32,31 @@ def attribute_from(value: Any, kind: str) -> Attribute:
     if isinstance(value, Wrapper | Attribute):
         return value.held if isinstance(value, Wrapper) else value
     word = next((word for word in _MAKERS if kind.startswith(word)), None)
-    if word is not None:
-        return _MAKERS[word](value)
+    return _by_kind(value, kind) if word is None else _MAKERS[word](value)
+
+
+def _by_kind(value: Any, kind: str) -> Attribute:
+    """The attribute of a kind that is a pattern, or one of several."""
     if match := _INTEGER.match(kind):
         return builtin.IntegerAttr(int(value), builtin.IntegerType(int(match["width"]), _SIGNS[match["sign"]]))
     if match := _DENSE.match(kind):
         return builtin.DenseArrayBase.from_list(builtin.IntegerType(int(match["width"])), [*value])
+    if isinstance(value, DialectEnum) and kind.startswith("#"):
+        return parsed(f"{kind}<{value}>")
+    choices = constraint(kind)[0]
+    if "attribute or" in choices:
+        return _of_choice(value, choices)
     return _by_value(value, kind)
+
+
+def _of_choice(value: Any, choices: str) -> Attribute:
+    """The attribute of a kind that is a number, or a list of numbers: ``32-bit signless integer attribute or ...``."""
+    if isinstance(value, list | tuple):
+        return builtin.DenseArrayBase.from_list(builtin.i32, [int(each) for each in value])
+    if isinstance(value, float) and "float" in choices:
+        return builtin.FloatAttr(value, builtin.f32)
+    sign = _SIGNS["S" if "bit signed" in choices else ""]
+    return builtin.IntegerAttr(int(value), builtin.IntegerType(32, sign))
 
 
 def default_of(text: str, kind: str) -> Attribute | None:

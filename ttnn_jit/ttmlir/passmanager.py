@@ -36,6 +36,9 @@ class PassManager:
         list(made._passes())
         return made
 
+    def enable_verifier(self, enable: bool) -> None:
+        """Nothing: modules are verified where a pass needs it."""
+
     def enable_ir_printing(self, *_: Any, **__: Any) -> None:
         """Nothing: texts are printed by their owner."""
 

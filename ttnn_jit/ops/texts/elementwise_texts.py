@@ -159,7 +159,7 @@ def _embedding_backward_in_torch(torch: Any, call: TextCall) -> Any:
     rows, width = math.prod(call.weight.shape[:-1]), call.weight.shape[-1]
     found = torch.zeros((rows, width), dtype=torch.float64)
     index = call.input.reshape(-1).long()
-    return found.index_add(0, index, call.in_gradient.reshape(-1, width)).reshape(tuple(call.result.shape))
+    return call.in_result_shape(found.index_add(0, index, call.in_gradient.reshape(-1, width)))
 
 
 EMBEDDING_BACKWARD = text(

@@ -66,7 +66,7 @@ def _max_in_torch(torch: Any, call: TextCall, sizes: tuple[Any, ...]) -> Any:
     for axis, span in enumerate(spans, start=2):
         x = x.unfold(axis, span, stride[axis - 2])[..., :: dilation[axis - 2]]
     down, across = _counts(sizes)
-    return x.amax((-1, -2))[:, :, :down, :across].movedim(1, -1).reshape(tuple(call.result.shape))
+    return call.in_result_shape(x.amax((-1, -2))[:, :, :down, :across].movedim(1, -1))
 
 
 def _pool(
@@ -100,11 +100,8 @@ def _mean_of_windows(torch: Any, call: TextCall, sizes: tuple[Any, ...]) -> Any:
     for axis, span in enumerate(spans, start=2):
         x, counted = (each.unfold(axis, span, stride[axis - 2])[..., :: dilation[axis - 2]] for each in (x, counted))
     mean = x.sum((-1, -2)) / counted.sum((-1, -2))
-    shape = tuple(call.result.shape)
-    rows = math.prod(shape) // (batch * channels)
     down, across = _counts(sizes)
-    assert down * across == rows, "the result holds every window"
-    return mean[:, :, :down, :across].movedim(1, -1).reshape(shape)
+    return call.in_result_shape(mean[:, :, :down, :across].movedim(1, -1))
 
 
 def _counts(sizes: tuple[Any, ...]) -> list[int]:
@@ -171,10 +168,7 @@ def _pool_with_indices(sizes_of: Callable[[TextCall], tuple[Any, ...]]) -> tuple
         found, index = torch.nn.functional.max_pool2d(wide, kernel, stride, 0, dilation, ceil, return_indices=True)
         across = width + left + right
         index = (index // across - top) * width + index % across - left
-        return [
-            each.movedim(1, -1).reshape(tuple(spec.shape))
-            for each, spec in zip((found, index), call.results, strict=True)
-        ]
+        return [call.in_result_shape(each.movedim(1, -1), number) for number, each in enumerate((found, index))]
 
     return write, golden
 
@@ -187,7 +181,7 @@ GLOBAL_AVG_POOL = text(
     "ttir.global_avg_pool2d ttnn.global_avg_pool2d",
     "input",
     lambda ops, call: ops.reshaped(ops.call(GLOBAL_AVG_POOL2D, [call.input], call.input.spec.dtype), call.result.shape),
-    lambda torch, call: torch.mean(call.input, (1, 2), True).reshape(tuple(call.result.shape)),
+    lambda torch, call: call.in_result_shape(torch.mean(call.input, (1, 2), True)),
 )
 
 

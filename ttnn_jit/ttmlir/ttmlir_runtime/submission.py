@@ -237,19 +237,35 @@ def submit(device: Device, binary: Binary, program_index: int, inputs: Sequence[
         CompileError: An operation is not executed here.
         ValueError: An input has neither one part nor one per device.
     """
+    found = outputs_of(binary, program_index, [tensor.shards for tensor in inputs])
+    return [Tensor([*map(on_device, parts)]) for parts in found]
+
+
+def outputs_of(
+    binary: Binary, program_index: int, inputs: Sequence[Sequence[torch.Tensor]]
+) -> list[tuple[torch.Tensor, ...]]:
+    """The outputs of a program, each a part per device or one for all, in the dtypes of its text.
+
+    Args:
+        binary: The binary.
+        program_index: The number of the program.
+        inputs: Of each input, one tensor for all devices, or a tensor of each.
+
+    Raises:
+        CompileError: An operation is not executed here.
+        ValueError: An input has neither one part nor one per device.
+    """
     devices = math.prod(binary.text_module.mesh)
-    for index, tensor in enumerate(inputs):
-        if len(tensor.shards) not in {1, devices}:
-            raise ValueError(f"input {index} has {len(tensor.shards)} parts, and the mesh {devices} devices")
-    given = [tensor.first if len(tensor.shards) == 1 else tuple(tensor.shards) for tensor in inputs]
+    for index, parts in enumerate(inputs):
+        if len(parts) not in {1, devices}:
+            raise ValueError(f"input {index} has {len(parts)} parts, and the mesh {devices} devices")
+    given = [parts[0] if len(parts) == 1 else tuple(parts) for parts in inputs]
     sharded = binary.presharded_results(program_index)
     whole = [each for each in given if isinstance(each, torch.Tensor)]
     if DebugHooks.current is None and not any(sharded) and len(whole) == len(given):
-        results = binary.text_module.program(binary.names[program_index])(*whole)
-        return [Tensor([on_device(each)]) for each in results]
+        return [(each,) for each in binary.text_module.program(binary.names[program_index])(*whole)]
     found = (DebugHooks.current or DebugHooks()).run(binary, program_index, given)
-    kept = (tensors if is_sharded else tensors[:1] for tensors, is_sharded in zip(found, sharded, strict=True))
-    return [Tensor([*map(on_device, tensors)]) for tensors in kept]
+    return [tensors if is_sharded else tensors[:1] for tensors, is_sharded in zip(found, sharded, strict=True)]
 
 
 def wait(tensors: Tensor | Sequence[Tensor]) -> None:
