@@ -21,7 +21,7 @@ _HOMES = {
     **{f"ttmlir.{name}": f"ttnn_jit.ttmlir.{name}" for name in ("ir", "passes", "passmanager", "util")},
     "_ttmlir_runtime.runtime": "ttnn_jit.ttmlir.ttmlir_runtime.submission",
     "_ttmlir_runtime.binary": "ttnn_jit.ttmlir.ttmlir_runtime.program_binary",
-    "builder.base.builder": "ttnn_jit.module_builders.base.function_builder",
+    "builder.base.builder": "ttnn_jit.module_builders.base.built_functions",
     **{
         f"builder.base.{name}": f"ttnn_jit.module_builders.base.{name}"
         for name in ("builder_apis", "builder_enums", "builder_runtime")

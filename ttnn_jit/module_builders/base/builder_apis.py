@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from ttnn_jit.module_builders.base.builder_errors import TTBuilderCompileException, TTBuilderRuntimeException
 from ttnn_jit.module_builders.base.builder_interface import (
     DeferredDevice,
@@ -15,6 +17,7 @@ from ttnn_jit.module_builders.base.builder_interface import (
     run_ttir_pipeline,
 )
 from ttnn_jit.module_builders.base.builder_runtime import execute_fb
+from ttnn_jit.module_builders.base.loaded_modules import GivenInputs, load, split
 from ttnn_jit.module_builders.d2m.d2m_builder import D2MBuilder
 from ttnn_jit.module_builders.stablehlo.stablehlo_builder import StableHLOBuilder
 from ttnn_jit.module_builders.ttir.ttir_builder import TTIRBuilder
@@ -314,3 +317,70 @@ def compile_and_execute_shlo(fn: Callable[..., Any], **options: Any) -> None:
 def compile_and_execute_d2m(fn: Callable[..., Any], **options: Any) -> None:
     """As `compile_and_execute_ttir`, of a function of a `D2MBuilder`."""
     _compile_and_execute("d2m", fn, dict(options))
+
+
+def load_mlir_file(
+    mlir_text: str,
+    golden_inputs: GivenInputs | None = None,
+    target: str = "ttir",
+    deallocate_goldens: bool = False,  # noqa: ARG001 - goldens live as long as the builder
+    test_base: str = "test",  # noqa: ARG001 - no artifacts
+    output_root: str = ".",  # noqa: ARG001 - no artifacts
+) -> tuple[Module, Any]:
+    """The module of a text, and a builder with the golden of every value.
+
+    Args:
+        mlir_text: The text.
+        golden_inputs: Function -> for each argument, device -> its part; others are random.
+        target: The dialect: ``"ttir"``, ``"stablehlo"`` or ``"ttnn"``.
+        deallocate_goldens: Of no effect.
+        test_base: Of no effect.
+        output_root: Of no effect.
+
+    Raises:
+        MLIRError: The text is invalid.
+        CompileError: An operation has no golden.
+    """
+    return load(_BUILDERS[target], mlir_text, golden_inputs)
+
+
+def split_mlir_file(module: Module, builder: Any, target: str = "ttir") -> list[tuple[Module, Any]]:  # noqa: ARG001
+    """A module for each operation of a module, with a builder that has its goldens."""
+    found: list[tuple[Module, Any]] = split(module, builder)
+    return found
+
+
+def experimental_build_stablehlo_module(
+    fn: Callable[..., Any],
+    inputs_shapes: Sequence[Sequence[int]],
+    inputs_types: Sequence[Any] | None = None,
+    mesh_name: Sequence[str] = ("mesh",),
+    mesh_dict: Sequence[Mapping[str, int]] | None = None,
+    save_artifacts: bool = False,
+    base: str | None = None,
+    output_root: str = ".",
+) -> tuple[Module, StableHLOBuilder]:
+    """The module of one function ``fn(inputs..., builder)`` with any number of meshes, and its builder.
+
+    Args:
+        fn: The function.
+        inputs_shapes: The extents of each argument.
+        inputs_types: The element type of each argument; by default float32.
+        mesh_name: The names of the meshes.
+        mesh_dict: The axes of each mesh with their extents.
+        save_artifacts: Whether to write the module.
+        base: The name of the file; by default that of the function.
+        output_root: Where to.
+
+    Raises:
+        ValueError: There are other numbers of shapes and types.
+    """
+    types = [torch.float32] * len(inputs_shapes) if inputs_types is None else [*inputs_types]
+    if len(types) != len(inputs_shapes):
+        raise ValueError(f"there are {len(inputs_shapes)} shapes, and {len(types)} element types")
+    meshes = [*(mesh_dict or [{"x": 1, "y": 1}])]
+    builder = StableHLOBuilder(Context(), _location_of(fn), [*mesh_name], meshes)
+    module = builder.build(lambda own: own.func(inputs_shapes, types)(fn))
+    if save_artifacts:
+        _save(Path(output_root) / f"{base or fn.__name__}_shlo.mlir", str(module))
+    return module, builder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ttnn_jit.module_builders.base.function_builder import FunctionBuilder
+from ttnn_jit.module_builders.base.built_functions import FunctionBuilder
 from ttnn_jit.module_builders.base.method_signatures import stated_signature
 from ttnn_jit.ttmlir.mlir_values import Value
 

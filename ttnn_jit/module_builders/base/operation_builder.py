@@ -13,18 +13,21 @@ import torch
 from xdsl import ir
 
 from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.dialects.text_calls.op_calls import read_op
 from ttnn_jit.dialects.upstream.tables import operation_rows
 from ttnn_jit.module_builders.base.method_signatures import MethodSignature, method_of, signatures
 from ttnn_jit.module_builders.base.stored_goldens import StoredGoldens
 from ttnn_jit.module_builders.base.torch_types import TypeInfo, dtype_of, type_of
 from ttnn_jit.module_builders.goldens.golden_map_tensor import GoldenMapTensor
+from ttnn_jit.module_builders.goldens.golden_steps import GoldenSteps
 from ttnn_jit.module_builders.goldens.op_goldens import OpGolden, rounded
+from ttnn_jit.ops.families.text_operation import Role
 from ttnn_jit.ttmlir.attribute_builders import attribute_from
 from ttnn_jit.ttmlir.mlir_attributes import UnitAttr
 from ttnn_jit.ttmlir.mlir_locations import Location
 from ttnn_jit.ttmlir.mlir_operations import InsertionPoint, Operation
 from ttnn_jit.ttmlir.mlir_types import RankedTensorType, Type
-from ttnn_jit.ttmlir.mlir_values import OpResult, Value
+from ttnn_jit.ttmlir.mlir_values import OpResult, Value, value_of
 from ttnn_jit.ttmlir.op_views import created_operation
 
 _PACKAGE = str(Path(__file__).parents[2])
@@ -199,11 +202,28 @@ class Builder(StoredGoldens):
 
     def store_golden(self, op: ir.Operation) -> None:
         """Computes the goldens of an operation's results, and those of operands that it writes."""
+        role = read_op(op).operation.role
+        if role is Role.NOTHING:
+            return
+        if role not in {Role.COMPUTES, Role.EXCHANGES}:
+            self._store_by_steps(op)
+            return
         golden = self.golden_of(op)
         for value, parts in zip(golden.read.written(op), golden.results(), strict=False):
             kind = RankedTensorType(value.type).element_type
             tensor = GoldenMapTensor(rounded(parts, dtype_of(kind)), self._mesh_shape)
-            self.keep_computed(Value(value), tensor, golden)
+            self.keep_computed(value_of(value), tensor, golden)
+
+    def _store_by_steps(self, op: ir.Operation) -> None:
+        """Computes the goldens of an operation with regions, or of one that calls a function."""
+        steps = GoldenSteps.around(op, self._mesh_shape)
+        read = {each for inner in op.walk() for each in inner.operands}
+        known = ((each, self._goldens.get(Value(each))) for each in read)
+        steps.values.update({each: tuple(golden.parts(self._devices)) for each, golden in known if golden is not None})
+        steps.run_op(op)
+        for value in op.results:
+            if value in steps.values:
+                self._set_golden_tensor(value_of(value), steps.tensor(value))
 
     def _caller(self) -> Location:
         """The line that called the builder."""

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from xdsl.dialects import builtin
 
+from ttnn_jit.module_builders.base.built_functions import FunctionBuilder
 from ttnn_jit.module_builders.base.debug_methods import DebugMethods
-from ttnn_jit.module_builders.base.function_builder import FunctionBuilder
 from ttnn_jit.module_builders.base.method_signatures import MethodSignature
 from ttnn_jit.module_builders.base.torch_types import TypeInfo, elements_of, type_of
 from ttnn_jit.ttmlir.mlir_types import Type

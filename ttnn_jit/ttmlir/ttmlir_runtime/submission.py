@@ -52,9 +52,11 @@ class FabricConfig(enum.Enum):
     FABRIC_1D = 1
     FABRIC_1D_RING = 2
     FABRIC_2D = 3
-    FABRIC_2D_TORUS = 4
-    FABRIC_2D_DYNAMIC = 5
-    CUSTOM = 6
+    FABRIC_2D_TORUS_X = 4
+    FABRIC_2D_TORUS_Y = 5
+    FABRIC_2D_TORUS_XY = 6
+    FABRIC_2D_DYNAMIC = 7
+    CUSTOM = 8
 
 
 class MemoryBufferType(enum.Enum):
