@@ -11,6 +11,7 @@ from xdsl.dialects import builtin
 from xdsl.ir import Attribute
 
 from ttnn_jit.dialects.upstream.tables import constraint
+from ttnn_jit.ttmlir.dialect_attributes import attribute_wrapper
 from ttnn_jit.ttmlir.enums import DialectEnum, enum_of
 from ttnn_jit.ttmlir.wrapping import Wrapper, parsed
 
@@ -41,8 +42,9 @@ def _by_kind(value: Any, kind: str) -> Attribute:
         return builtin.IntegerAttr(int(value), builtin.IntegerType(int(match["width"]), _SIGNS[match["sign"]]))
     if match := _DENSE.match(kind):
         return builtin.DenseArrayBase.from_list(builtin.IntegerType(int(match["width"])), [*value])
-    if isinstance(value, DialectEnum) and kind.startswith("#"):
-        return parsed(f"{kind}<{value}>")
+    if isinstance(value, DialectEnum | str) and kind.startswith("#") and kind != "#builtin.string":
+        held: Attribute = attribute_wrapper(kind.removeprefix("#"), is_type=False).get(value).held
+        return held
     choices = constraint(kind)[0]
     if "attribute or" in choices:
         return _of_choice(value, choices)
@@ -124,6 +126,7 @@ _MAKERS: dict[str, Callable[[Any], Attribute]] = {
         builtin.i1, [-1 if each else 0 for each in values]
     ),
     "I64ElementsAttr": lambda values: _elements(np.asarray(values, np.int64)),
+    "StableHLO_ReplicaGroups": lambda values: _elements(np.asarray(values, np.int64)),
     "I64ArrayAttr": _integers(64),
     "I32ArrayAttr": _integers(32),
     "FlatSymbolRefAttr": builtin.SymbolRefAttr,

@@ -161,8 +161,21 @@ class Builder(StoredGoldens):
         unit_attrs: Sequence[str] | None = None,
         sharding_attr: Any = None,
         regions: Sequence[ir.Region] = (),
+        computes: bool = True,
     ) -> Any:
         """The results of an operation: types that are not given are those of its golden.
+
+        Args:
+            name: Its name.
+            operands: Its operands by name.
+            attributes: Its attributes.
+            dtypes: The element types of its results, where their shapes are asked of the golden.
+            types: The types of its results.
+            loc: Where it comes from; by default the line that called the builder.
+            unit_attrs: Names of more attributes.
+            sharding_attr: How its results are cut.
+            regions: Its regions.
+            computes: Whether goldens of its results are computed.
 
         Raises:
             CompileError: It has no golden, and no types are given.
@@ -177,7 +190,8 @@ class Builder(StoredGoldens):
             op.attributes[each] = UnitAttr.get()
         if sharding_attr is not None:
             op.attributes["sdy.sharding"] = sharding_attr
-        self.store_golden(made)
+        if computes:
+            self.store_golden(made)
         results = [OpResult(each) for each in made.results]
         return results[0] if len(results) == 1 else tuple(results) if results else op.opview
 

@@ -11,7 +11,8 @@ from ttnn_jit.dialects.text_calls.tensor_types import dtype_in_text
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.ttmlir.mlir_attributes import DenseElementsAttr
 from ttnn_jit.ttmlir.mlir_types import Type
-from ttnn_jit.ttmlir.wrapping import parsed, wrapped
+from ttnn_jit.ttmlir.types_by_hand import UniformQuantizedType
+from ttnn_jit.ttmlir.wrapping import wrapped
 
 _UNSIGNED = builtin.Signedness.UNSIGNED
 _TYPES = {
@@ -27,7 +28,7 @@ _TYPES = {
 _DTYPES = {kind: dtype for dtype, kind in _TYPES.items()} | {
     builtin.IntegerType(bits, builtin.Signedness.SIGNED): getattr(torch, f"int{bits}") for bits in (8, 16, 32, 64)
 }
-_QUANTIZED = {torch.qint32: "i32:f32", torch.qint8: "i8:f32", torch.quint8: "u8:f32"}
+_QUANTIZED = (torch.qint32, torch.qint8, torch.quint8)
 
 
 @dataclass(frozen=True)
@@ -57,10 +58,10 @@ def type_of(dtype: torch.dtype | TypeInfo | Type) -> Any:
     if info.dtype in _QUANTIZED:
         if info.scale is None or info.zero_point is None:
             raise TypeError(f"{info.dtype} needs the scale and the zero point of a TypeInfo")
-        limits = torch.iinfo(info.dtype)
-        storage, _, expressed = _QUANTIZED[info.dtype].partition(":")
-        numbers = f"{float(info.scale):.9e}:{info.zero_point}"
-        return wrapped(parsed(f"!quant.uniform<{storage}<{limits.min}:{limits.max}>:{expressed}, {numbers}>"))
+        limits, is_signed = torch.iinfo(info.dtype), info.dtype is not torch.quint8
+        storage = builtin.IntegerType(limits.bits)
+        numbers = float(info.scale), int(info.zero_point), limits.min, limits.max
+        return UniformQuantizedType.get(int(is_signed), wrapped(storage), wrapped(builtin.f32), *numbers)
     if info.dtype not in _TYPES:
         raise TypeError(f"{info.dtype} is no element type of a text")
     return wrapped(_TYPES[info.dtype])
