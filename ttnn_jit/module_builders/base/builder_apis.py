@@ -26,6 +26,7 @@ from ttnn_jit.ttmlir import passes
 from ttnn_jit.ttmlir.mlir_contexts import Context
 from ttnn_jit.ttmlir.mlir_locations import Location
 from ttnn_jit.ttmlir.mlir_operations import Module
+from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
 
 _BUILDERS: dict[str, Any] = {
     "ttir": TTIRBuilder,
@@ -153,6 +154,8 @@ def compile_ttir_module_to_flatbuffer(  # noqa: PLR0913, PLR0917 - upstream's ar
             argument_types_string,
         )
         program = getattr(passes, _WRITERS[target])(module)
+        if isinstance(program, Binary):
+            program.lower()
     except Exception as error:
         raise TTBuilderCompileException(error) from error
     if isinstance(program, str) and (save_artifacts or target == "emitc"):
