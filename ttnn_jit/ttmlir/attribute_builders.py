@@ -43,7 +43,9 @@ def _by_kind(value: Any, kind: str) -> Attribute:
     if match := _DENSE.match(kind):
         return builtin.DenseArrayBase.from_list(builtin.IntegerType(int(match["width"])), [*value])
     if isinstance(value, DialectEnum | str) and kind.startswith("#") and kind != "#builtin.string":
-        held: Attribute = attribute_wrapper(kind.removeprefix("#"), is_type=False).get(value).held
+        wrapper = attribute_wrapper(kind.removeprefix("#"), is_type=False)
+        assert wrapper is not None, "kinds of the tables are attributes of the tables"
+        held: Attribute = wrapper.get(value).held
         return held
     choices = constraint(kind)[0]
     if "attribute or" in choices:

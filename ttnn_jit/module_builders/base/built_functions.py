@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from ttnn_jit.module_builders.base.operation_builder import Builder
+from ttnn_jit.module_builders.base.ttnn_encodings import ttnn_tensor_type
 from ttnn_jit.module_builders.goldens.golden_map_tensor import GoldenMapTensor
 from ttnn_jit.ttmlir import mlir_functions
 from ttnn_jit.ttmlir.dialect_modules import dialect_module
@@ -45,7 +46,7 @@ class FunctionBuilder(Builder):
         cut_inputs = {index: tuple(dims) for index, dims in (presharded_args or {}).items()}
         cut_results = {index: tuple(dims) for index, dims in (presharded_results or {}).items()}
         types = []
-        for index, (shape, dtype) in enumerate(zip(input_shapes, input_types, strict=True)):
+        for index, (shape, dtype) in enumerate(zip(input_shapes, input_types, strict=False)):
             local = self._part_of(shape, cut_inputs[index]) if index in cut_inputs else shape
             keywords = None if layouts is None else layouts[index] if index < len(layouts) else {}
             types.append(self._input_type(local, dtype, keywords))
@@ -104,7 +105,7 @@ class FunctionBuilder(Builder):
         return self._inner_module("CPUModuleOp", root_func)
 
     def _inner_module(self, kind: str, root_func: Callable[..., Any]) -> Any:
-        outer = getattr(dialect_module("ttcore", "ttcore"), kind)()
+        outer = getattr(dialect_module("ttcore", "ttmlir.dialects.ttcore"), kind)()
         inner = Module.create()
         Block.create_at_start(outer.regions[0]).append(Operation(inner.held))
         around, self._module_block = self._module_block, inner.body
@@ -146,8 +147,6 @@ class FunctionBuilder(Builder):
         """The type of an argument, with a layout of ttnn if there are keywords of it."""
         if keywords is None:
             return self.tensor_type(shape, dtype)
-        from ttnn_jit.module_builders.base.ttnn_encodings import ttnn_tensor_type
-
         return ttnn_tensor_type(shape, dtype, **keywords)
 
     def _part_of(self, shape: Sequence[int], dims: Sequence[int]) -> list[int]:

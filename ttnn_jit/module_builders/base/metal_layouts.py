@@ -10,8 +10,8 @@ from typing import Any
 import torch
 
 from ttnn_jit.module_builders.base.torch_types import type_of
+from ttnn_jit.ttmlir.dialect_modules import dialect_module
 from ttnn_jit.ttmlir.enums import enum_of
-from ttnn_jit.ttmlir.layouts import MetalLayoutAttr
 from ttnn_jit.ttmlir.mlir_affine import AffineConstantExpr, AffineDimExpr, AffineMap
 from ttnn_jit.ttmlir.mlir_attributes import DenseElementsAttr
 from ttnn_jit.ttmlir.mlir_types import IntegerType, RankedTensorType
@@ -48,7 +48,8 @@ def get_metal_tensor_layout(  # noqa: PLR0913, PLR0917 - upstream's arguments  #
     space = enum_of("MemorySpace", "ttcore").DeviceL1 if memorySpace is None else memorySpace
     kind = enum_of("TensorMemoryLayout", "ttcore").Sharded if memory_layout is None else memory_layout
     intervals = None if dim_alignments is None else DenseElementsAttr.get(torch.tensor([[0, rank - 1]]).numpy())
-    layout = MetalLayoutAttr.get(ctx, logical_shape, space, kind, intervals, dim_alignments)
+    layouts = dialect_module("ttcore", "ttmlir.dialects.ttcore")
+    layout = layouts.MetalLayoutAttr.get(ctx, logical_shape, space, kind, intervals, dim_alignments)
     aligned = dim_alignments or [*[1] * (rank - 2), _TILE, _TILE][-rank:]
     padded = [math.ceil(extent / unit) * unit for extent, unit in zip(logical_shape, aligned, strict=True)]
     matrix = [math.prod(padded[:-1]), padded[-1]] if rank > 1 else padded

@@ -15,8 +15,8 @@ from ttnn_jit.process.dataclass import dataclass
 
 MISSING = inspect.Parameter.empty
 """The default of a parameter that has none."""
-TRAILING = ("output_type", "loc", "unit_attrs", "sharding_attr")
-"""What every method takes besides: an element type of results, a location, names of unit attributes, a sharding."""
+TRAILING = ("output_type", "loc", "unit_attrs", "sharding_attr", "result_types")
+"""What every method takes besides: an element type, a location, names of unit attributes, a sharding, result types."""
 
 
 @dataclass(frozen=True)

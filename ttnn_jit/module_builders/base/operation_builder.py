@@ -211,7 +211,8 @@ class Builder(StoredGoldens):
 
     def golden_of(self, op: ir.Operation) -> OpGolden:
         """The golden of an operation on the goldens of its operands."""
-        values = {each: self._get_golden_tensor(Value(each)) for each in op.operands}
+        found = {each: self._goldens.get(Value(each)) for each in op.operands}
+        values = {each: golden for each, golden in found.items() if golden is not None}
         return OpGolden(op, values, self._mesh_shape)
 
     def store_golden(self, op: ir.Operation) -> None:

@@ -9,8 +9,8 @@ import torch
 
 from ttnn_jit.module_builders.base.metal_layouts import tile_type
 from ttnn_jit.module_builders.base.torch_types import type_of
+from ttnn_jit.ttmlir.dialect_modules import dialect_module
 from ttnn_jit.ttmlir.enums import enum_of
-from ttnn_jit.ttmlir.layouts import TTNNLayoutAttr
 from ttnn_jit.ttmlir.mlir_contexts import Context
 from ttnn_jit.ttmlir.mlir_types import RankedTensorType
 from ttnn_jit.ttmlir.wrapping import parsed, wrapped
@@ -28,7 +28,7 @@ def ttnn_encoding(
     tensor_memory_layout: Any = TensorMemoryLayout.Interleaved,
     grid_shape: Sequence[int] | None = None,
     core_range_set: Any = None,
-) -> TTNNLayoutAttr:
+) -> Any:
     """The layout of a tensor of ttnn.
 
     Args:
@@ -51,7 +51,10 @@ def ttnn_encoding(
         core_range_set = wrapped(
             parsed(f"#ttnn.core_range_set<[#ttnn.core_range<(0,0), ({grid[1] - 1},{grid[0] - 1})>]>")
         )
-    return TTNNLayoutAttr.get(Context(), shape, element, buffer_type, grid, core_range_set, tensor_memory_layout)
+    kind = dialect_module("ttnn", "ttmlir.dialects.ttnn").TTNNLayoutAttr
+    return kind.get(
+        Context(), shape, element, buffer_type, grid, core_range_set, tensor_memory_layout
+    )
 
 
 def ttnn_tensor_type(shape: Sequence[int], element_type: Any, **keywords: Any) -> Any:

@@ -103,7 +103,7 @@ class RegionMethods(DebugMethods):
             wide = (extent - 1) * base[at] + 1 + sum(pairs[at])
             counts.append((wide - (window_dimensions[at] - 1) * dilations[at] - 1) // strides[at] + 1)
         first = init_value if isinstance(init_value, Value) else self._scalar(init_value, kind, trailing.get("loc"))
-        operation = getattr(dialect_module("stablehlo", "stablehlo"), _FOLDS[body][0])
+        operation = getattr(dialect_module("stablehlo", "ttmlir.dialects.stablehlo"), _FOLDS[body][0])
         numbers = {
             "window_dimensions": window_dimensions,
             "window_strides": strides,
@@ -178,7 +178,7 @@ class RegionMethods(DebugMethods):
         direction = "GT" if descending else "LT"
         is_float = dtype_of(self.get_type(in0)).is_floating_point
         order = "TOTALORDER" if is_float else "UNSIGNED" if str(self.get_type(in0)).startswith("ui") else "SIGNED"
-        stablehlo = dialect_module("stablehlo", "stablehlo")
+        stablehlo = dialect_module("stablehlo", "ttmlir.dialects.stablehlo")
 
         def compared(*scalars: Value) -> Any:
             return stablehlo.CompareOp(
@@ -275,7 +275,7 @@ class RegionMethods(DebugMethods):
         self, name: str, operands: dict[str, Any], groups: Any, kind: Any, extra: dict[str, Any], trailing: Any
     ) -> Any:
         element = RankedTensorType(kind).element_type
-        add = dialect_module("stablehlo", "stablehlo").AddOp
+        add = dialect_module("stablehlo", "ttmlir.dialects.stablehlo").AddOp
         lists = attribute_from(np.asarray(groups, np.int64), "I64ElementsAttr")
         return self.emit(
             name,
@@ -298,7 +298,7 @@ class RegionMethods(DebugMethods):
         with InsertionPoint(Block(block)):
             found = body(*arguments)
             returned = [*found] if isinstance(found, list | tuple) else [found]
-            dialect_module("stablehlo", "stablehlo").ReturnOp(returned)
+            dialect_module("stablehlo", "ttmlir.dialects.stablehlo").ReturnOp(returned)
         inner = [*block.args, *(each for op in block.ops for each in op.results)]
         for each in inner:
             self._goldens.pop(Value(each), None)

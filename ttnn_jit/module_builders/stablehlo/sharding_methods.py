@@ -18,8 +18,8 @@ from ttnn_jit.ttmlir.mlir_operations import InsertionPoint
 from ttnn_jit.ttmlir.mlir_types import RankedTensorType
 from ttnn_jit.ttmlir.mlir_values import Block, Value, value_of
 
-_SDY = dialect_module("sdy", "sdy")
-_MPMD = dialect_module("mpmd", "mpmd")
+_SDY = dialect_module("sdy", "ttmlir.dialects.sdy")
+_MPMD = dialect_module("mpmd", "ttmlir.dialects.mpmd")
 
 
 class ShardingMethods(DebugMethods):
