@@ -10,7 +10,7 @@ import numpy as np
 from xdsl.dialects import builtin
 from xdsl.ir import Attribute
 
-from ttnn_jit.dialects.upstream.tables import constraint
+from ttnn_jit.dialects.upstream.tables import constraint, enum_values
 from ttnn_jit.ttmlir.dialect_attributes import attribute_wrapper
 from ttnn_jit.ttmlir.enums import DialectEnum, enum_of
 from ttnn_jit.ttmlir.wrapping import Wrapper, parsed
@@ -75,6 +75,8 @@ def default_of(text: str, kind: str) -> Attribute | None:
             value: Any = text == "true"
         case _ if kind.startswith("#") and "::" in text:
             value = parsed(f"{kind}<{_keyword(text, kind)}>")
+        case _ if kind.startswith("enum:") and "::" in text:
+            return _enum_default(text.rpartition("::")[2], kind.removeprefix("enum:"))
         case _ if kind.startswith("DictionaryAttr"):
             value = builtin.DictionaryAttr({})
         case _ if text.startswith('"'):
@@ -86,6 +88,12 @@ def default_of(text: str, kind: str) -> Attribute | None:
         case _:
             return None
     return attribute_from(value, kind)
+
+
+def _enum_default(case: str, cpp_name: str) -> Attribute:
+    """The number of a case of C++, whose keyword may be in lower case."""
+    numbers = {word.lower(): number for word, number in enum_values(cpp_name, "").items()}
+    return builtin.IntegerAttr(numbers[case.lower()], builtin.i32)
 
 
 def _keyword(case: str, kind: str) -> str:

@@ -52,9 +52,7 @@ def ttnn_encoding(
             parsed(f"#ttnn.core_range_set<[#ttnn.core_range<(0,0), ({grid[1] - 1},{grid[0] - 1})>]>")
         )
     kind = dialect_module("ttnn", "ttmlir.dialects.ttnn").TTNNLayoutAttr
-    return kind.get(
-        Context(), shape, element, buffer_type, grid, core_range_set, tensor_memory_layout
-    )
+    return kind.get(Context(), shape, element, buffer_type, grid, core_range_set, tensor_memory_layout)
 
 
 def ttnn_tensor_type(shape: Sequence[int], element_type: Any, **keywords: Any) -> Any:

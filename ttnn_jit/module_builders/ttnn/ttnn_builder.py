@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from xdsl.dialects import builtin
 
+from ttnn_jit.dialects.ttnn_attributes import DeviceType
 from ttnn_jit.module_builders.base.debug_methods import DebugMethods
 from ttnn_jit.module_builders.base.method_signatures import MethodSignature
 from ttnn_jit.module_builders.base.torch_types import elements_of, type_of
@@ -73,6 +74,7 @@ class TTNNBuilder(DebugMethods):
         extents, zeros = "x".join(map(str, self._mesh_shape)), "x".join("0" for _ in self._mesh_shape)
         return self._get_device(
             loc=loc,
+            result_types=[wrapped(DeviceType())],
             mesh_shape=wrapped(parsed(f"#ttnn<mesh_shape {extents}>")),
             mesh_offset=wrapped(parsed(f"#ttnn<mesh_offset {zeros}>")),
         )

@@ -30,9 +30,10 @@ def _gelu_bw(ops: Ops, call: TextCall) -> Value:
 
 
 def _gelu_bw_in_torch(torch: Any, call: TextCall) -> Any:
-    x = call.rhs.clone().requires_grad_()
+    gradient, x = torch.broadcast_tensors(call.lhs, call.rhs)
+    x = x.clone().requires_grad_()
     with torch.enable_grad():
-        torch.nn.functional.gelu(x, approximate=call.approximate).backward(call.lhs)
+        torch.nn.functional.gelu(x, approximate=call.approximate).backward(gradient)
     return x.grad
 
 
