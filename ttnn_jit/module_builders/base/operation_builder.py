@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -181,6 +182,8 @@ class Builder(StoredGoldens):
             CompileError: It has no golden, and no types are given.
         """
         place = loc if isinstance(loc, Location) else Location.name(loc) if loc else self._caller()
+        if types is None and not operation_rows(name)[0].results:
+            types = ()
         if types is None:
             types = self._types_by_golden(name, operands, attributes, dtypes)
         made = created_operation(operation_rows(name)[0], operands, attributes, types, place.held, regions)
@@ -252,7 +255,9 @@ class Builder(StoredGoldens):
     def _generate_random_tensor(self, shape: Sequence[int], dtype: torch.dtype | TypeInfo) -> torch.Tensor:
         if isinstance(dtype, TypeInfo):
             numbers = torch.randn(*shape)
-            return torch.quantize_per_tensor(numbers, dtype.scale or 1.0, dtype.zero_point or 0, dtype.dtype)
+            with warnings.catch_warnings():  # torch will drop quantized tensors
+                warnings.simplefilter("ignore")
+                return torch.quantize_per_tensor(numbers, dtype.scale or 1.0, dtype.zero_point or 0, dtype.dtype)
         if dtype.is_floating_point or dtype.is_complex:
             return torch.randn(shape, dtype=dtype)
         if dtype is torch.bool:

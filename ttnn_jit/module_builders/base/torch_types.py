@@ -9,9 +9,9 @@ from xdsl.dialects import builtin
 
 from ttnn_jit.dialects.text_calls.tensor_types import dtype_in_text
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.ttmlir.dialect_attributes import attribute_wrapper
 from ttnn_jit.ttmlir.mlir_attributes import DenseElementsAttr
 from ttnn_jit.ttmlir.mlir_types import Type
-from ttnn_jit.ttmlir.types_by_hand import UniformQuantizedType
 from ttnn_jit.ttmlir.wrapping import wrapped
 
 _UNSIGNED = builtin.Signedness.UNSIGNED
@@ -61,7 +61,9 @@ def type_of(dtype: torch.dtype | TypeInfo | Type) -> Any:
         limits, is_signed = torch.iinfo(info.dtype), info.dtype is not torch.quint8
         storage = builtin.IntegerType(limits.bits)
         numbers = float(info.scale), int(info.zero_point), limits.min, limits.max
-        return UniformQuantizedType.get(int(is_signed), wrapped(storage), wrapped(builtin.f32), *numbers)
+        kind = attribute_wrapper("quant.uniform", is_type=True)
+        assert kind is not None, "the tables have it"
+        return kind.get(int(is_signed), wrapped(storage), wrapped(builtin.f32), *numbers)
     if info.dtype not in _TYPES:
         raise TypeError(f"{info.dtype} is no element type of a text")
     return wrapped(_TYPES[info.dtype])

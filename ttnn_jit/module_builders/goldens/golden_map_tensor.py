@@ -74,7 +74,7 @@ class GoldenMapTensor:
             return first
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            return _shardwise(getattr(torch.Tensor, name), (self, *args), kwargs)
+            return _shardwise(lambda own, *rest, **named: getattr(own, name)(*rest, **named), (self, *args), kwargs)
 
         return call
 

@@ -176,6 +176,7 @@ _ADAPTED: dict[str, Callable[[TTIRBuilder, Mapping[str, Any]], dict[str, Any]]] 
     ),
     "ttir.broadcast": TTIRBuilder._broadcast,
     "ttir.reshape": TTIRBuilder._reshape,
+    "ttir.get_dimension_size": lambda own, _: {"result_types": [own.tensor_type([1], torch.int32)]},
     "ttir.embedding_backward": lambda _, given: {"result_types": [given["weight"].type]},
 }
 """Operation -> the arguments that it changes, and the types of its results where operands do not say them."""
