@@ -249,8 +249,8 @@ _OF_EXECUTION = (
 )
 
 
-def _compile_and_execute(builder_type: str, fn: Callable[..., Any], options: dict[str, Any]) -> None:
-    """Compiles a function of a builder, and runs it.
+def _compile_and_execute(builder_type: str, fn: Callable[..., Any], options: dict[str, Any]) -> str:
+    """Compiles a function of a builder, and runs it: the path of the compiled module, written by `save_artifacts`.
 
     Raises:
         TTBuilderCompileException: It is not compiled.
@@ -270,6 +270,7 @@ def _compile_and_execute(builder_type: str, fn: Callable[..., Any], options: dic
     if skips:
         raise TTBuilderRuntimeException("execution is skipped, as `skip_exec` says")
     target = options.get("target", "ttnn")
+    module_path = str(Path(folder) / f"{target}_compiled.mlir")
     if target == "emitc":
         raise TTBuilderRuntimeException("C++ is generated and not run: it needs a compiler and a real ttnn")
     device = device.open() if isinstance(device, DeferredDevice) else device
@@ -282,15 +283,16 @@ def _compile_and_execute(builder_type: str, fn: Callable[..., Any], options: dic
             artifact_dir=folder,
             **_without(execution, "enable_intermediate_verification", "dump_memory"),
         )
-        return
+        return module_path
     execute_fb(program, outer, inner, device=device, bypass_ops=builder._bypass_ops, artifact_dir=folder, **execution)
+    return module_path
 
 
 def _without(options: dict[str, Any], *names: str) -> dict[str, Any]:
     return {key: value for key, value in options.items() if key not in names}
 
 
-def compile_and_execute_ttir(fn: Callable[..., Any], **options: Any) -> None:
+def compile_and_execute_ttir(fn: Callable[..., Any], **options: Any) -> str:
     """Compiles a function of a `TTIRBuilder`, runs it, and compares every program's outputs with goldens.
 
     Args:
@@ -299,27 +301,30 @@ def compile_and_execute_ttir(fn: Callable[..., Any], **options: Any) -> None:
             ``argument_types_string``, ``print_ir``, ``system_desc_path``, ``save_artifacts``, ``output_root``,
             ``test_base``, ``skip_exec``; those of the comparison are the ones of `execute_fb`.
 
+    Returns:
+        The path of the compiled module, which `save_artifacts` writes.
+
     Raises:
         TTBuilderCompileException: It is not built, or not compiled.
         TTBuilderRuntimeException: It does not run.
         TTBuilderGoldenException: A result is not its golden.
     """
-    _compile_and_execute("ttir", fn, dict(options))
+    return _compile_and_execute("ttir", fn, dict(options))
 
 
-def compile_and_execute_ttnn(fn: Callable[..., Any], **options: Any) -> None:
+def compile_and_execute_ttnn(fn: Callable[..., Any], **options: Any) -> str:
     """As `compile_and_execute_ttir`, of a function of a `TTNNBuilder`."""
-    _compile_and_execute("ttnn", fn, dict(options))
+    return _compile_and_execute("ttnn", fn, dict(options))
 
 
-def compile_and_execute_shlo(fn: Callable[..., Any], **options: Any) -> None:
+def compile_and_execute_shlo(fn: Callable[..., Any], **options: Any) -> str:
     """As `compile_and_execute_ttir`, of a function of a `StableHLOBuilder`."""
-    _compile_and_execute("stablehlo", fn, dict(options))
+    return _compile_and_execute("stablehlo", fn, dict(options))
 
 
-def compile_and_execute_d2m(fn: Callable[..., Any], **options: Any) -> None:
+def compile_and_execute_d2m(fn: Callable[..., Any], **options: Any) -> str:
     """As `compile_and_execute_ttir`, of a function of a `D2MBuilder`."""
-    _compile_and_execute("d2m", fn, dict(options))
+    return _compile_and_execute("d2m", fn, dict(options))
 
 
 def load_mlir_file(

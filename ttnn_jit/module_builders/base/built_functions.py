@@ -7,13 +7,15 @@ from typing import Any
 
 import torch
 
+from ttnn_jit.module_builders.base.metal_layouts import get_metal_tensor_layout
 from ttnn_jit.module_builders.base.operation_builder import Builder
-from ttnn_jit.module_builders.base.ttnn_encodings import ttnn_tensor_type
+from ttnn_jit.module_builders.base.ttnn_encodings import ttnn_encoding, ttnn_tensor_type
 from ttnn_jit.module_builders.goldens.golden_map_tensor import GoldenMapTensor
 from ttnn_jit.ttmlir import mlir_functions
 from ttnn_jit.ttmlir.dialect_modules import dialect_module
 from ttnn_jit.ttmlir.mlir_attributes import StringAttr
 from ttnn_jit.ttmlir.mlir_functions import FuncOp, ReturnOp
+from ttnn_jit.ttmlir.mlir_locations import Location
 from ttnn_jit.ttmlir.mlir_operations import InsertionPoint, Module, Operation
 from ttnn_jit.ttmlir.mlir_types import FunctionType, Type
 from ttnn_jit.ttmlir.mlir_values import Block, Value
@@ -173,9 +175,14 @@ class FunctionBuilder(Builder):
             else:
                 self.set_arg_attribute(value, name, attribute)
 
-    def _place(self, loc: Any) -> Any:
-        from ttnn_jit.ttmlir.mlir_locations import Location
+    def get_metal_tensor_layout(self, logical_shape: Sequence[int], *args: Any, **keywords: Any) -> Any:
+        """The type of a tensor that is split over a grid of cores; see `metal_layouts.py`."""
+        return get_metal_tensor_layout(self._ctx, logical_shape, *args, **keywords)
 
+    def _create_ttnn_tensor_encoding(self, shape: Sequence[int], element_type: Any, *args: Any, **keywords: Any) -> Any:
+        return ttnn_encoding(shape, element_type, *args, **keywords)
+
+    def _place(self, loc: Any) -> Any:
         return loc if isinstance(loc, Location) else Location.name(loc) if loc else self._caller()
 
 

@@ -193,9 +193,8 @@ class Builder(StoredGoldens):
             op.attributes[each] = UnitAttr.get()
         if sharding_attr is not None:
             op.attributes["sdy.sharding"] = sharding_attr
-        if computes:
-            self.store_golden(made)
-        results = [OpResult(each) for each in made.results]
+        written = self.store_golden(made) if computes else []
+        results = [OpResult(each) for each in made.results] or written
         return results[0] if len(results) == 1 else tuple(results) if results else op.opview
 
     def _types_by_golden(
@@ -218,19 +217,20 @@ class Builder(StoredGoldens):
         values = {each: golden for each, golden in found.items() if golden is not None}
         return OpGolden(op, values, self._mesh_shape)
 
-    def store_golden(self, op: ir.Operation) -> None:
-        """Computes the goldens of an operation's results, and those of operands that it writes."""
+    def store_golden(self, op: ir.Operation) -> list[Value]:
+        """Computes the goldens of an operation's results, and those of operands that it writes, which it gives."""
         role = read_op(op).operation.role
         if role is Role.NOTHING:
-            return
+            return []
         if role not in {Role.COMPUTES, Role.EXCHANGES}:
             self._store_by_steps(op)
-            return
+            return []
         golden = self.golden_of(op)
         for value, parts in zip(golden.read.written(op), golden.results(), strict=False):
             kind = RankedTensorType(value.type).element_type
             tensor = GoldenMapTensor(rounded(parts, dtype_of(kind)), self._mesh_shape)
             self.keep_computed(value_of(value), tensor, golden)
+        return [value_of(each) for each in golden.read.written(op) if each not in op.results]
 
     def _store_by_steps(self, op: ir.Operation) -> None:
         """Computes the goldens of an operation with regions, or of one that calls a function."""

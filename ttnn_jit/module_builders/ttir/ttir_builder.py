@@ -153,6 +153,18 @@ class TTIRBuilder(DebugMethods, FunctionBuilder):
         found: OpResult = owner.results[1]
         return found
 
+    def to_layout(self, in0: Value, output_type: Any, loc: Any = None, **trailing: Any) -> OpResult:
+        """A tensor in the layout of a type."""
+        target = self.emit("ttir.empty", {}, {}, types=[output_type], loc=loc, computes=False)
+        operands = {"input": in0, "output": target}
+        found: OpResult = self.emit(
+            "ttir.to_layout", operands, {}, types=[output_type], loc=loc, computes=False, **trailing
+        )
+        golden = self._goldens.get(in0)
+        if golden is not None:
+            self._set_golden_tensor(found, golden)
+        return found
+
     def tilize(self, in0: Value, output_type: Any, **trailing: Any) -> Any:
         """A tensor in a layout of tiles."""
         return self.to_layout(in0, output_type, **trailing)
