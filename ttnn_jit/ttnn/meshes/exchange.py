@@ -141,7 +141,7 @@ def _joined(collective: Collective, tensor: Tensor, statics: Sequence[Any], same
     if not isinstance(tensor, MeshTensor):
         return same[0]
     coordinates = coordinates_of(tensor.mesh, tensor.placed)
-    topology = _topology(collective, tensor.topology, coordinates, len(tensor.shape), tuple(statics))
+    topology = _topology(collective, tensor.topology, coordinates, tensor.spec, tuple(statics))
     return MeshTensor(tensor.mesh, same, topology)
 
 
@@ -150,10 +150,10 @@ def _topology(
     collective: Collective,
     operand: TensorTopology,
     coordinates: tuple[MeshCoordinate, ...],
-    rank: int,
+    spec: TensorSpec,
     statics: tuple[Any, ...],
 ) -> TensorTopology:
-    return collective.topology(operand.on(coordinates), rank, statics)
+    return collective.topology(operand.on(coordinates), spec, statics)
 
 
 def _into(
