@@ -1,9 +1,9 @@
 """The mesh of a module, and the attributes of collectives.
 
 ``ttcore.meshes`` states the shape of the mesh, as in tt-mlir; ``ttcore.mesh_devices`` the numbers of the devices that
-run the program, if they are not all of them; ``ttcore.remote_mesh_devices`` those of other ranks that do, and
-``ttcore.mesh_ranks`` the rank of every device. The function is that of each device; its tensors have the types of one
-device's shards.
+run the program, if they are not all of them, and none if only other ranks have such devices;
+``ttcore.remote_mesh_devices`` those of other ranks that do, and ``ttcore.mesh_ranks`` the rank of every device. The
+function is that of each device; its tensors have the types of one device's shards.
 """
 
 from __future__ import annotations
@@ -106,8 +106,10 @@ def mesh_devices_of(module: ModuleOp) -> MeshDevices | None:
         shape = MeshShape(attribute.data[0][1]).with_rows
     except ArgumentError as error:
         raise VerifyException(f"{_MESHES}: {error.message}") from error
-    numbers = _devices(module, _DEVICES, shape) or tuple(range(shape.mesh_size()))
+    numbers = _devices(module, _DEVICES, shape)
     remote = _devices(module, _REMOTE, shape)
+    if _DEVICES not in module.attributes:
+        numbers = tuple(range(shape.mesh_size()))
     if {*numbers} & {*remote}:
         raise VerifyException(f"{_DEVICES} and {_REMOTE} have devices in common: {numbers} and {remote}")
     return (
@@ -121,8 +123,8 @@ def _ranks(module: ModuleOp, shape: MeshShape, numbers: Sequence[int], remote: S
     if bool(ranks) != bool(remote):
         raise VerifyException(f"{_RANKS} and {_REMOTE} stand together")
     if ranks:
-        own = {ranks[number] for number in numbers} if len(ranks) == shape.mesh_size() else set()
-        if len(own) != 1 or own & {ranks[number] for number in remote} or min(ranks) < 0:
+        own = {ranks[number] for number in numbers} if len(ranks) == shape.mesh_size() else {0, 1}
+        if len(own) > 1 or own & {ranks[number] for number in remote} or min(ranks) < 0:
             raise VerifyException(f"{_RANKS} must give {_DEVICES} one rank, and {_REMOTE} others, got {ranks}")
     return ranks
 
@@ -138,7 +140,8 @@ def _devices(module: ModuleOp, name: str, shape: MeshShape) -> tuple[int, ...]:
     if name not in module.attributes:
         return ()
     numbers = _numbers(module, name)
-    if sorted({*numbers}) != [*numbers] or not {*numbers} <= {*range(shape.mesh_size())} or not numbers:
+    is_empty = not numbers and (name == _REMOTE or _REMOTE not in module.attributes)
+    if sorted({*numbers}) != [*numbers] or not {*numbers} <= {*range(shape.mesh_size())} or is_empty:
         raise VerifyException(f"{name} must be ascending numbers of devices of {shape}, got {numbers}")
     return numbers
 

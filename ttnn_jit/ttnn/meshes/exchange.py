@@ -237,7 +237,7 @@ class _Evaluation:
         receives = []
         for source, spec in plan.received:
             if id(source) not in places:
-                self._known[id(source)] = tensor = allocated(spec, self._members[ranks.own[0]])
+                self._known[id(source)] = tensor = allocated(spec, self.mesh.members()[0])
                 places[id(source)] = _Memory.of(tensor)
             receives.append((source.rank, places[id(source)]))
 
@@ -250,7 +250,7 @@ class _Evaluation:
             sent = [Data(rank, memory.region()) for rank, memory in sends]
             ranks.channel.exchange(plan.call, sent, received, meanwhile=copy_own_parts)
 
-        recorder = self._members[ranks.own[0]].recorder
+        recorder = self.mesh.members()[0].recorder
         if recorder is None:
             run()
         else:
