@@ -147,9 +147,13 @@ def record_of(schema: Schema, variant: str) -> Record:
 def operations_by_table(schema: Schema) -> dict[tuple[str, str], OperationTable]:
     """Variant and case -> the operation, of those that tt-mlir's version of the schema has."""
     found: dict[tuple[str, str], OperationTable] = {}
-    for table in _tables(schema):
+    for table in sorted(_tables(schema), key=lambda table: table.name not in _FIRST):
         found.setdefault((table.variant, table.case), table)
     return found
+
+
+_FIRST = {"func.call", "ttnn.to_layout"}
+"""Operations that stand for a table which several have."""
 
 
 _CALL = OperationRow(

@@ -151,7 +151,7 @@ class _OperationReader:
     def __init__(self, program: _ProgramReader, operation: Tree) -> None:
         self.program, self.schema = program, program.schema
         variant, tree = operation.get("type_type"), operation.get("type")
-        if variant is None or tree is None:
+        if not isinstance(variant, str) or tree is None:
             raise ProgramFormatError("it has no type")
         case = tree.get("type") if isinstance(tree.get("type"), str) else ""
         table = operations_by_table(self.schema).get((variant, case or ""))
