@@ -99,10 +99,8 @@ class RandomTrees:
     def value(self, type_, depth):
         """A value of a type."""
         match type_:
-            case Scalar():
+            case Scalar() | Enum():
                 return self._number(type_)
-            case Enum():
-                return self.random.choice([*type_.numbers])
             case Text():
                 return "".join(self.random.choices('aé"\\\n%', k=5))
             case Vector(element=Scalar(name="uint8")):
@@ -115,6 +113,8 @@ class RandomTrees:
                 return self.table(type_, depth + 1)
 
     def _number(self, type_):
+        if isinstance(type_, Enum):
+            return self.random.choice([*type_.numbers])
         if type_.code == "?":
             return self.random.random() < 0.5
         if type_.code in "fd":
