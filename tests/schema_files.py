@@ -1,11 +1,11 @@
-"""Schema files of flatc, made of the facts of `binaries/schema.tsv`, and random trees of their tables."""
+"""Schema files of flatc, made of the facts of `schemas/schema.tsv`, and random trees of their tables."""
 
 import subprocess
 from pathlib import Path
 
 import numpy as np
 
-from ttnn_jit.binaries.schema import Enum, Record, Scalar, Text, Union, Vector
+from ttnn_jit.schemas.schema import Enum, Record, Scalar, Text, Union, Vector
 
 FLATC = ["--json", "--strict-json", "--defaults-json", "--size-prefixed"]
 

@@ -11,10 +11,10 @@ from functools import cache
 from pathlib import Path
 
 from ttnn_jit.binaries.attribute_trees import snake
-from ttnn_jit.binaries.schema import Enum, Field, Record, Schema, Union
 from ttnn_jit.dialects.upstream import tables
 from ttnn_jit.dialects.upstream.tables import Attribute, OperationRow, Value
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.schemas.schema import Enum, Field, Record, Schema, Union
 
 _ROWS = Path(__file__).parent / "operations.tsv"
 _EVERYWHERE = {"in": "input", "out": "result", "output": "result", "in0": "input"}

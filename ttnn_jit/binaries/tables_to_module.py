@@ -15,7 +15,6 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from ttnn_jit.binaries.attribute_reading import attribute_of_field
 from ttnn_jit.binaries.constants import elements_attribute
 from ttnn_jit.binaries.operation_rows import operations_by_table, record_of, row_of
-from ttnn_jit.binaries.schema import Field, Record, Schema, Union
 from ttnn_jit.binaries.system_trees import description_attribute
 from ttnn_jit.binaries.tensor_descriptions import element_of, tensor_type
 from ttnn_jit.diagnostics.errors import ProgramFormatError, TtnnJitError
@@ -25,6 +24,7 @@ from ttnn_jit.dialects.upstream.rewriting.rewriter import operation_kind
 from ttnn_jit.dialects.upstream.segment_sizes import NAMES
 from ttnn_jit.dialects.upstream.tables import OperationRow
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.schemas.schema import Field, Record, Schema, Union
 
 Tree = Mapping[str, Any]
 _DEVICE, _SEMAPHORE = "!ttnn.device", "!ttnn.global_semaphore"

@@ -6,12 +6,12 @@ import random
 import pytest
 
 from tests.schema_files import RandomTrees, flatc, schema_text
-from ttnn_jit.binaries.binary_file import KINDS
-from ttnn_jit.binaries.flatbuffer_reader import FlatbufferReader
-from ttnn_jit.binaries.flatbuffer_writer import FlatbufferWriter
-from ttnn_jit.binaries.json_text import json_text
 from ttnn_jit.binaries.operation_rows import operation_union
-from ttnn_jit.binaries.schema import VERSIONS, schema
+from ttnn_jit.schemas.binary_file import KINDS
+from ttnn_jit.schemas.flatbuffer_reader import FlatbufferReader
+from ttnn_jit.schemas.flatbuffer_writer import FlatbufferWriter
+from ttnn_jit.schemas.json_text import json_text
+from ttnn_jit.schemas.schema import VERSIONS, schema
 
 
 def tree_of_every_table(version, identifier, seed):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from ttnn_jit.binaries.schema import Enum, Field, Record, Scalar, Schema, Text, Union, Vector, scalar_of, size_of
+from ttnn_jit.schemas.schema import Enum, Field, Record, Scalar, Schema, Text, Union, Vector, scalar_of, size_of
 
 MAX_PARTS = 20_000_000
 """A tree of more parts is refused: parts that are shared in the file are counted each time."""
