@@ -146,8 +146,11 @@ def _add_commands_on_texts(commands: argparse._SubParsersAction[argparse.Argumen
     bisect.add_argument("-o", "--output", type=Path, help="file for a module of that op; standard output by default")
     bisect.set_defaults(run=_command("texts.bisect"))
 
-    translate = commands.add_parser("translate", help="write a module of TTNN ops as a Python program")
+    translate = commands.add_parser("translate", help="write a module, or a text, as a Python program of ttnn calls")
     _add_input(translate)
+    _add_entry(translate)
+    _add_mesh(translate)
+    translate.add_argument("--target", help="the target for which a text is read; by default the text's, or cpu")
     translate.add_argument(
         "--mlir-to-python", action="store_true", required=True, help="the language, under its name in ttmlir-translate"
     )

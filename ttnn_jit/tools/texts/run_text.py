@@ -6,7 +6,7 @@ import argparse
 import math
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
@@ -42,8 +42,16 @@ def results_of_text(options: argparse.Namespace, text: str, name: str) -> list[t
     return found
 
 
-def chosen_entries(options: argparse.Namespace, text: str, name: str) -> list[tuple[TextModule, str]]:
+def chosen_entries(
+    options: argparse.Namespace, text: str, name: str, prepare: Callable[[ModuleOp], None] = lambda _: None
+) -> list[tuple[TextModule, str]]:
     """Every entry point of a text with its module, or the one that ``--entry`` names.
+
+    Args:
+        options: The command line.
+        text: The text.
+        name: The file that errors name.
+        prepare: Changes each module first.
 
     Raises:
         CompileError: There is no entry point.
@@ -51,6 +59,7 @@ def chosen_entries(options: argparse.Namespace, text: str, name: str) -> list[tu
     found = []
     for module in parse_texts(text, name):
         _refuse_portable(module)
+        prepare(module)
         made = TextModule(module, target_of(options.target, module, text), mesh_of(options.mesh, module))
         found += [(made, each) for each in entries_of(module) if options.entry in {None, each}]
     if not found:
