@@ -40,6 +40,7 @@ from ttnn_jit.runtime.ranks.headers import Data
 from ttnn_jit.runtime.ranks.mesh_ranks import MeshRanks
 from ttnn_jit.runtime.ranks.transport import Region
 from ttnn_jit.runtime.tensors import tensor as storage
+from ttnn_jit.runtime.tensors import tensors_from_host
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
 from ttnn_jit.specs.meshes.mesh_shape import MeshCoordinate
@@ -350,7 +351,9 @@ class _Evaluation:
         for result in results:
             placed = self._spec.interleaved.with_(shape=shape_of(result, self._shapes))
             made.append(
-                storage.filled(0.0, checked(placed.with_(memory_config=self._config_of(result, config))), device)
+                tensors_from_host.filled(
+                    0.0, checked(placed.with_(memory_config=self._config_of(result, config))), device
+                )
             )
         return made
 
@@ -406,7 +409,7 @@ class _Evaluation:
                 raise AssertionError("a received value is known")
             case Fill(_, _, _, number):
                 spec = self._spec.interleaved.with_(shape=shape_of(source, self._shapes))
-                return storage.filled(number, spec, device)
+                return tensors_from_host.filled(number, spec, device)
 
 
 def _run(function: Any, operand: Tensor | Sequence[Tensor], *statics: Any, **options: Any) -> Tensor:
