@@ -68,7 +68,7 @@ def execute_py(  # noqa: PLR0913, PLR0917 - upstream's arguments
             outputs = _outputs(module, entry, given)
         except Exception as error:
             raise TTBuilderRuntimeException(error) from error
-        report, kept = compared_outputs([(each,) for each in outputs], goldens, limits)
+        report, kept = compared_outputs([(each,) for each in outputs], goldens, limits, as_ttnn=True)
         write_artifacts(artifact_dir if save_artifacts else None, index, report, kept)
         raise_for(report)
         reports[f"program_{index}"], tensors[f"program_{index}"] = report, kept
