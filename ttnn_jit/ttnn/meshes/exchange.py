@@ -6,11 +6,10 @@ expression that several devices need is computed on the first of them, and copie
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops.collectives.device_folds import FOLD, PARTIAL_FOLD
@@ -30,15 +29,11 @@ from ttnn_jit.ops.families.collective import (
     shape_of,
 )
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.memory.buffer import Buffer, address_of
-from ttnn_jit.runtime.memory.replicas import own_memory
 from ttnn_jit.runtime.meshes.device_numbers import coordinates_of
 from ttnn_jit.runtime.meshes.mesh import MeshDevice
 from ttnn_jit.runtime.meshes.mesh_tensor import MeshTensor
 from ttnn_jit.runtime.programs.program import Program
-from ttnn_jit.runtime.ranks.headers import Data
 from ttnn_jit.runtime.ranks.mesh_ranks import MeshRanks
-from ttnn_jit.runtime.ranks.transport import Region
 from ttnn_jit.runtime.tensors import tensor as storage
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
@@ -48,6 +43,7 @@ from ttnn_jit.specs.tensor_spec import DRAM_MEMORY_CONFIG, MemoryConfig, TensorS
 from ttnn_jit.ttnn.calling import eager_functions as operations
 from ttnn_jit.ttnn.calling.eager_operation import function_of
 from ttnn_jit.ttnn.calling.rank_exchange import Plan, allocated, planned
+from ttnn_jit.ttnn.meshes.exchange_tapes import ExchangeStep, Memory, Tape
 
 _FOLD, _PARTIAL_FOLD = map(function_of, (FOLD, PARTIAL_FOLD))
 
@@ -96,22 +92,58 @@ def exchanged(  # noqa: PLR0913 - what all collectives take
     device = device_of(name, tensor)
     if mesh_device is not None and mesh_device is not device:
         raise ArgumentError(f"{name}: `mesh_device` is {mesh_device}, and the tensor is on {device}")
-    ranks = device.ranks if isinstance(device, MeshDevice) else None
-    expansion, plan = _planned(name, collective, device, (tensor, *others), statics, cluster_axis, memory_config)
+    operands = (tensor, *others)
+    into = None if output is None else (output, receivers)
+    call = name, collective, statics, cluster_axis, memory_config
+    key = None
+    if output is None and device.members()[0].recorder is None:
+        key = (*call, device.shape, *map(_placed, operands))
     with counted_as_one_program(device, name, tensor.spec, cluster_axis, statics, memory_config):
-        evaluation = _Evaluation(device, [tensor, *others])
-        if ranks is not None and plan is not None:
-            if plan.first is not None:
-                evaluation.exchange(ranks, plan.first, None, DRAM_MEMORY_CONFIG)
-                evaluation.add_operand(plan.first.part.results, plan.operand)
-            evaluation.exchange(ranks, plan, output, memory_config)
-            whole, expansion = expansion, plan.part.results
-        if output is not None:
-            return [_into(name, evaluation, expansion, output, receivers)]
-        made = [evaluation.results(number, results, memory_config) for number, results in expansion.items()]
-        if not made:  # only devices of other ranks have results
-            made.append(evaluation.stand_ins(next(iter(whole.values())), memory_config))
-    return [_joined(collective, tensor, statics, same) for same in zip(*made, strict=True)]
+        repeated = device.collectives.get(key)
+        if repeated is not None:
+            results: list[Tensor] = repeated(operands)
+            return results
+        results, tape = _evaluated(call, device, operands, into)
+    if key is not None:
+        if len(device.collectives) >= MAX_REPEATED:
+            device.collectives.clear()
+        device.collectives[key] = tape.repeated(results)
+    return results
+
+
+_Call: TypeAlias = "tuple[str, Collective, tuple[Any, ...], int | None, MemoryConfig | None]"
+"""The name, the collective, its attributes, the axis, and the memory config of the result."""
+
+
+def _evaluated(
+    call: _Call,
+    device: Device,
+    operands: Sequence[Tensor],
+    into: tuple[Tensor, Sequence[int] | None] | None,
+) -> tuple[list[Tensor], Tape]:
+    """The results of a collective, which are written to a tensor if there is one, and the steps."""
+    name, collective, statics, cluster_axis, memory_config = call
+    ranks = device.ranks if isinstance(device, MeshDevice) else None
+    expansion, plan = _planned(name, collective, device, operands, statics, cluster_axis, memory_config)
+    evaluation = _Evaluation(device, operands)
+    if ranks is not None and plan is not None:
+        if plan.first is not None:
+            evaluation.exchange(ranks, plan.first, None, DRAM_MEMORY_CONFIG)
+            evaluation.add_operand(plan.first.part.results, plan.operand)
+        evaluation.exchange(ranks, plan, None if into is None else into[0], memory_config)
+        whole, expansion = expansion, plan.part.results
+    if into is not None:
+        return [_into(name, evaluation, expansion, *into)], evaluation.tape
+    made = [evaluation.results(number, results, memory_config) for number, results in expansion.items()]
+    if not made:  # only devices of other ranks have results
+        made.append(evaluation.stand_ins(next(iter(whole.values())), memory_config))
+    joined = [_joined(collective, operands[0], statics, same) for same in zip(*made, strict=True)]
+    return joined, evaluation.tape
+
+
+def _placed(tensor: Tensor) -> tuple[object, ...]:
+    """The part of the key of a call that stands for an operand."""
+    return (tensor.spec, tensor.topology) if isinstance(tensor, MeshTensor) else (tensor.spec,)
 
 
 def _planned(
@@ -176,36 +208,6 @@ def _into(
     return output
 
 
-class _Memory(NamedTuple):
-    """A part of the memory of a tensor, whose address may change until it is used.
-
-    Attributes:
-        buffer: The tensor's memory.
-        spec: The tensor's spec.
-        begin: The first byte.
-        nbytes: The number of bytes.
-    """
-
-    buffer: Buffer
-    spec: TensorSpec
-    begin: int
-    nbytes: int
-
-    @staticmethod
-    def of(tensor: Tensor) -> _Memory:
-        """All of the memory of a tensor."""
-        return _Memory(tensor.memory("collective"), tensor.spec, 0, tensor.spec.nbytes)
-
-    def region(self) -> Region:
-        """Where it is now."""
-        return Region(address_of(self.buffer) + self.begin, self.nbytes)
-
-    def writable(self) -> Region:
-        """Where it is now, in memory that no other tensor shares."""
-        own_memory(self.buffer)
-        return self.region()
-
-
 class _Evaluation:
     """The values of expressions over tensors of a mesh.
 
@@ -218,6 +220,7 @@ class _Evaluation:
         self.mesh = mesh
         self._members = mesh.devices if isinstance(mesh, MeshDevice) else mesh.members()
         self._operands = [*map(shards_of, operands)]
+        self.tape = Tape([part for each in operands for part in parts_of(each)])
         self._shapes = [tuple(each.shape) for each in operands]
         self._spec = operands[0].spec
         self._known: dict[int, Tensor] = {}
@@ -237,35 +240,23 @@ class _Evaluation:
         receives = []
         for source, spec in plan.received:
             if id(source) not in places:
-                self._known[id(source)] = tensor = allocated(spec, self.mesh.members()[0])
-                places[id(source)] = _Memory.of(tensor)
+                self._known[id(source)] = tensor = self._allocated(spec, self.mesh.members()[0])
+                places[id(source)] = self.tape.memory_of(tensor)
             receives.append((source.rank, places[id(source)]))
+        self.tape.exchange(ExchangeStep(ranks.channel, plan.call, sends, receives, copies))
 
-        def copy_own_parts() -> None:
-            for target, source in copies:
-                ctypes.memmove(target.writable().address, source.region().address, target.nbytes)
+    def _allocated(self, spec: TensorSpec, device: Device) -> Tensor:
+        return self.tape.add(lambda _: allocated(spec, device))
 
-        def run() -> None:
-            received = [Data(rank, memory.writable()) for rank, memory in receives]
-            sent = [Data(rank, memory.region()) for rank, memory in sends]
-            ranks.channel.exchange(plan.call, sent, received, meanwhile=copy_own_parts)
-
-        recorder = self.mesh.members()[0].recorder
-        if recorder is None:
-            run()
-        else:
-            used = [memory for _, memory in (*sends, *receives)] + [memory for pair in copies for memory in pair]
-            recorder.exchange(run, [(memory.buffer, memory.spec) for memory in used])
-
-    def _sent(self, value: Source) -> _Memory:
+    def _sent(self, value: Source) -> Memory:
         """The memory of a value to send; a slice that lies in one piece is sent from where it is."""
         device = self._device_of(value)
         if isinstance(value, Slice):
             whole = self.value(value.of, device)
             piece = bytes_of_slice(value, whole.spec, self._shapes)
             if piece is not None:
-                return _Memory.of(whole)._replace(begin=piece[0], nbytes=piece[1])
-        return _Memory.of(self.value(value, device))
+                return self.tape.memory_of(whole)._replace(begin=piece[0], nbytes=piece[1])
+        return self.tape.memory_of(self.value(value, device))
 
     def add_operand(self, results: Mapping[int, Results], shape: Extents) -> None:
         """Take the results of a stage as another operand, of this shape on each device."""
@@ -275,24 +266,24 @@ class _Evaluation:
 
     def _in_place_of(
         self, plan: Plan, output: Tensor | None, config: MemoryConfig | None
-    ) -> tuple[dict[int, _Memory], list[tuple[_Memory, _Memory]]]:
+    ) -> tuple[dict[int, Memory], list[tuple[Memory, Memory]]]:
         """Where values are received in the results that they are parts of, by their identity; and own parts of these.
 
         Own parts are pairs of target and source.
         """
-        places, copies = dict[int, _Memory](), list[tuple[_Memory, _Memory]]()
+        places, copies = dict[int, Memory](), list[tuple[Memory, Memory]]()
         for gather in plan.gathers:
             target = self._target(gather, output, config)
             if target is None:
                 continue
             self._known[id(gather.join)] = self._in_place[id(gather.join)] = target
-            whole = _Memory.of(target)
+            whole = self.tape.memory_of(target)
             for part, begin, end in zip(gather.join.parts, gather.offsets, gather.offsets[1:], strict=False):
                 place = whole._replace(begin=begin, nbytes=end - begin)
                 if isinstance(part, Received):
                     places[id(part)] = place
                 else:
-                    copies.append((place, _Memory.of(self.value(part, self._members[gather.number]))))
+                    copies.append((place, self.tape.memory_of(self.value(part, self._members[gather.number]))))
         return places, copies
 
     def _target(self, gather: Gather, output: Tensor | None, config: MemoryConfig | None) -> Tensor | None:
@@ -300,7 +291,7 @@ class _Evaluation:
         device = self._members[gather.number]
         if output is None:
             spec = checked(gather.spec.with_(memory_config=self._config_of(gather.join, config)))
-            return Tensor(spec, device, device.allocate_tensor(spec))
+            return self.tape.add(lambda _: Tensor(spec, device, device.allocate_tensor(spec)))
         own = output.on(gather.number) if isinstance(output, MeshTensor) and gather.number in output.numbers else None
         if (
             own is None
@@ -340,8 +331,24 @@ class _Evaluation:
                 continue
             value = self.value(result, device)
             spec = checked(value.spec.with_(memory_config=config))
-            made.append(storage.replica(value, spec, device, "collective"))
+            made.append(self._replica(value, spec, device))
         return made
+
+    def _replica(self, value: Tensor, spec: TensorSpec, device: Device) -> Tensor:
+        index = self.tape.index_of(value)
+        return self.tape.add(lambda tensors: storage.replica(tensors[index], spec, device, "collective"))
+
+    def _filled(self, number: float, spec: TensorSpec, device: Device) -> Tensor:
+        return self.tape.add(lambda _: storage.filled(number, spec, device))
+
+    def _view(self, device: Device, tensor: Tensor) -> Tensor:
+        """A tensor of `device` with the memory of `tensor`."""
+        if tensor.device() is device:
+            return tensor
+        index = self.tape.index_of(tensor)
+
+        spec = tensor.spec  # the step keeps no tensor alive
+        return self.tape.add(lambda tensors: Tensor(spec, device, tensors[index].memory("collective")))
 
     def stand_ins(self, results: Results, config: MemoryConfig | None) -> list[Tensor]:
         """Tensors of this rank's first device with the specs of results that only other ranks have."""
@@ -349,9 +356,7 @@ class _Evaluation:
         made = []
         for result in results:
             placed = self._spec.interleaved.with_(shape=shape_of(result, self._shapes))
-            made.append(
-                storage.filled(0.0, checked(placed.with_(memory_config=self._config_of(result, config))), device)
-            )
+            made.append(self._filled(0.0, checked(placed.with_(memory_config=self._config_of(result, config))), device))
         return made
 
     def write(self, number: int, result: Source, output: Tensor) -> None:
@@ -374,11 +379,11 @@ class _Evaluation:
     def value(self, source: Source, device: Device) -> Tensor:
         """The value of an expression as a tensor of `device`, which may be a view of memory of another."""
         if isinstance(source, Shard):
-            return view_on(device, self._operands[source.operand][source.device])
+            return self._view(device, self._operands[source.operand][source.device])
         known = self._known.get(id(source))
         if known is None:
             return self._computed(source, device, {"memory_config": DRAM_MEMORY_CONFIG})
-        return view_on(device, known)
+        return self._view(device, known)
 
     def _computed(self, source: Source, device: Device, options: Mapping[str, Any]) -> Tensor:
         value = self._evaluated(source, device, options)
@@ -393,41 +398,42 @@ class _Evaluation:
                 shape = shape_of(of, self._shapes)
                 begins, ends = [0] * len(shape), [*shape]
                 begins[dim], ends[dim] = begin, end
-                return _run(operations.slice, self.value(of, device), tuple(begins), tuple(ends), **options)
+                return self._run(operations.slice, self.value(of, device), tuple(begins), tuple(ends), **options)
             case Join(dim, parts):
-                return _run(operations.concat, [self.value(part, device) for part in parts], dim, **options)
+                return self._run(operations.concat, [self.value(part, device) for part in parts], dim, **options)
             case Fold(reduction, terms, levels, total, is_partial):
                 values = [self.value(term, device) for term in terms]
                 if not total:
-                    return _run(_FOLD, values, reduction, levels, **options)
+                    return self._run(_FOLD, values, reduction, levels, **options)
                 dtype = partial_dtype(self._spec.dtype) if is_partial else self._spec.dtype
-                return _run(_PARTIAL_FOLD, values, reduction, levels, total, dtype, **options)
+                return self._run(_PARTIAL_FOLD, values, reduction, levels, total, dtype, **options)
             case Received():
                 raise AssertionError("a received value is known")
             case Fill(_, _, _, number):
                 spec = self._spec.interleaved.with_(shape=shape_of(source, self._shapes))
-                return storage.filled(number, spec, device)
+                return self._filled(number, spec, device)
+
+    def _run(self, function: Any, operand: Tensor | Sequence[Tensor], *statics: Any, **options: Any) -> Tensor:
+        """The result of an operation on one tensor, or on a list of them, by a remembered program."""
+        operands = [operand] if isinstance(operand, Tensor) else operand
+        device = operands[0].device()
+        assert device is not None, "collectives are of devices"
+        if device.recorder is not None or "output_tensor" in options:
+            recorded: Tensor = function(operand, *statics, **options)
+            return recorded
+        key = (function, device.target, tuple(each.spec for each in operands), statics, options["memory_config"])
+        program = _PROGRAMS.get(key)
+        if program is None:
+            program = function.program_of(operand, *statics, **options)
+            if len(_PROGRAMS) >= MAX_PROGRAMS:
+                _PROGRAMS.clear()
+            _PROGRAMS[key] = program
+        run, indices = program, [*map(self.tape.index_of, operands)]
+        return self.tape.add(lambda tensors: run(*[tensors[index] for index in indices]))
 
 
-def _run(function: Any, operand: Tensor | Sequence[Tensor], *statics: Any, **options: Any) -> Tensor:
-    """The result of an operation on one tensor, or on a list of them, by a remembered program."""
-    operands = [operand] if isinstance(operand, Tensor) else operand
-    device = operands[0].device()
-    assert device is not None, "collectives are of devices"
-    if device.recorder is not None or "output_tensor" in options:
-        recorded: Tensor = function(operand, *statics, **options)
-        return recorded
-    key = (function, device.target, tuple(each.spec for each in operands), statics, options["memory_config"])
-    program = _PROGRAMS.get(key)
-    if program is None:
-        program = function.program_of(operand, *statics, **options)
-        if len(_PROGRAMS) >= MAX_PROGRAMS:
-            _PROGRAMS.clear()
-        _PROGRAMS[key] = program
-    result: Tensor = program(*operands)
-    return result
-
-
+MAX_REPEATED = 256
+"""The most collectives of a mesh whose steps are kept."""
 MAX_PROGRAMS = 1024
 _PROGRAMS: dict[tuple[object, ...], Program] = {}
 """Programs of the steps of collectives: eager calls with a list of tensors have no fast path."""
@@ -458,14 +464,14 @@ def devices_of(name: str, tensor: Tensor) -> MeshDevices:
     return MeshDevices(device.shape, tuple(tensor.placed) if isinstance(tensor, MeshTensor) else (0,))
 
 
+def parts_of(tensor: Tensor) -> Sequence[Tensor]:
+    """The tensors of this rank, or the one that stands in for those of others."""
+    return tensor.tensors if isinstance(tensor, MeshTensor) else (tensor,)
+
+
 def shards_of(tensor: Tensor) -> dict[int, Tensor]:
     """The tensor on each device that has one, by the device's number in its mesh."""
     return {number: tensor.on(number) for number in tensor.numbers} if isinstance(tensor, MeshTensor) else {0: tensor}
-
-
-def view_on(device: Device, tensor: Tensor) -> Tensor:
-    """A tensor of `device` with the memory of `tensor`."""
-    return tensor if tensor.device() is device else Tensor(tensor.spec, device, tensor.memory("collective"))
 
 
 @contextmanager
