@@ -31,6 +31,7 @@ from ttnn_jit.runtime.meshes.mesh_tensor import MeshTensor
 from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.runtime.ranks.mesh_ranks import MeshRanks
 from ttnn_jit.runtime.tensors import tensor as storage
+from ttnn_jit.runtime.tensors import tensors_from_host
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import DRAM_MEMORY_CONFIG, MemoryConfig, TensorSpec, checked
 from ttnn_jit.ttnn.calling import eager_functions as operations
@@ -172,7 +173,7 @@ class Evaluation:
         return self.tape.add(lambda tensors: storage.replica(tensors[index], spec, device, "collective"))
 
     def _filled(self, number: float, spec: TensorSpec, device: Device) -> Tensor:
-        return self.tape.add(lambda _: storage.filled(number, spec, device))
+        return self.tape.add(lambda _: tensors_from_host.filled(number, spec, device))
 
     def _view(self, device: Device, tensor: Tensor) -> Tensor:
         """A tensor of `device` with the memory of `tensor`."""
