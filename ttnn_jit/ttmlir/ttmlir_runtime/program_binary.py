@@ -182,7 +182,9 @@ class Binary:
 
     @cached_property
     def names(self) -> list[str]:
-        """The names of its programs, entry points first."""
+        """The names of its programs, in order."""
+        if self._contents is not None:
+            return [each["name"] for each in self._programs]
         return [*programs_of(self._module)]
 
     def get_num_programs(self) -> int:
