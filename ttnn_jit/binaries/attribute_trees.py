@@ -24,7 +24,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.ir.affine import AffineMap
 
-from ttnn_jit.diagnostics.errors import DTypeError, InternalError
+from ttnn_jit.diagnostics.errors import CompileError, DTypeError, InternalError
 from ttnn_jit.dialects.text_calls.text_attributes import symbol_of
 from ttnn_jit.dialects.ttcore import DimensionsAttr, KeywordAttr
 from ttnn_jit.dialects.ttnn_attributes import CoreRangeAttr
@@ -71,12 +71,12 @@ def tree_of(attribute: Attribute) -> Any:
     """An attribute as a tree.
 
     Raises:
-        InternalError: No tree says what it is.
+        CompileError: No tree says what it is.
     """
     for kind in type(attribute).__mro__:
         if (reader := _READERS.get(kind)) is not None:
             return reader(attribute)
-    raise InternalError(f"{attribute} has no form in a binary")
+    raise CompileError(f"{str(attribute)[:60]} has no form in a binary")
 
 
 def _integer(attribute: IntegerAttr[Any]) -> int | bool:
@@ -183,15 +183,17 @@ _RENAMED = {
 
 
 def _record(schema: Schema, record: Record, tree: Any) -> dict[str, Any]:
-    if isinstance(tree, list):
+    if isinstance(tree, list) and {*record.fields} == {"y", "x"} and len(tree) == 2:
+        return {"y": int(tree[0]), "x": int(tree[1])}
+    if isinstance(tree, list) and record.is_struct and len(tree) == len(record.fields):
         return {name: int(each) for name, each in zip(record.fields, tree, strict=True)}
     if not isinstance(tree, Mapping):
-        raise InternalError(f"{tree} is no {record.name}")
+        raise CompileError(f"{tree} is no {record.name} of a binary")
     found: dict[str, Any] = {}
     for name, value in tree.items():
         field = record.fields.get(_RENAMED.get(name, str(name)))
         if field is None:
-            raise InternalError(f"{record.name} has no field for the parameter {name}")
+            raise CompileError(f"{record.name} of a binary has no field for the parameter {name}")
         found |= fitted_field(schema, field.name, field.type, value)
     return found
 
@@ -203,6 +205,8 @@ def fitted_field(schema: Schema, name: str, type_: Any, tree: Any) -> dict[str, 
     if not isinstance(type_, Union):
         return {name: fitted(schema, type_, tree)}
     variant = _variant(type_, tree)
+    if variant not in type_.tags:
+        raise CompileError(f"{type_.name} of a binary has no {variant}")
     table = schema.record(type_.variants[type_.tags[variant]][1])
     value = tree if isinstance(tree, Mapping) else {next(iter(table.fields)): tree}
     return {f"{name}_type": variant, name: fitted(schema, table, value)}
@@ -315,6 +319,8 @@ def _nested(name: str, value: Any) -> Attribute:
     if name == "ttnn.core_range":
         first, last = value["start_coord"], value["end_coord"]
         return parsed(f"#{name}<({first['x']},{first['y']}), ({last['x']},{last['y']})>")
+    if name == "ttcore.grid":
+        return parsed(f"#{name}<{value['y']}x{value['x']}>")
     if name == "ttnn.shape":
         return parsed(f"#{name}<{'x'.join(map(str, value))}>")
     return parsed(attribute_text(name, value))
