@@ -27,6 +27,7 @@ SPECIAL = {
     "#ttnn.layout": parsed("#ttnn.layout<tile>"),
     "c1": FloatAttr(2.5, f32),
     "c7": DenseArrayBase.from_list(i32, [2, 3]),
+    "I64ElementsAttr": attribute_of_value([[0, 1], [1, 0]], "I64ElementsAttr"),
     "ElementsAttr": elements_attribute(bytes(range(256)) * 8, "bf16", (32, 32)),
 }
 """Kind of an attribute -> the attribute, of which the rest of an operation depends."""

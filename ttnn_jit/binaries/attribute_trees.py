@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -10,6 +11,7 @@ from typing import Any
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
+    DenseIntOrFPElementsAttr,
     FloatAttr,
     IntegerAttr,
     IntegerType,
@@ -32,6 +34,7 @@ from ttnn_jit.dialects.upstream import tables
 from ttnn_jit.dialects.upstream.rewriting.attributes_of_values import ENUMERATORS
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import parsed
 from ttnn_jit.dialects.upstream.table_attributes import TableAttribute, attribute_class
+from ttnn_jit.dialects.upstream.upstream_parser import SplatElementsAttr
 from ttnn_jit.schemas.schema import Enum, Record, Scalar, Schema, Text, Union, Vector
 
 
@@ -123,6 +126,8 @@ _READERS: Mapping[type[Attribute], Callable[[Any], Any]] = {
     StringAttr: lambda attribute: attribute.data,
     ArrayAttr: lambda attribute: [*map(tree_of, attribute.data)],
     DenseArrayBase: _dense,
+    DenseIntOrFPElementsAttr: lambda attribute: [*attribute.get_values()],
+    SplatElementsAttr: lambda attribute: [tree_of(attribute.element)] * math.prod(attribute.type.get_shape()),
     TableAttribute: _parameters,
     KeywordAttr: lambda attribute: Keyword.of(attribute.data, ""),
     DimensionsAttr: lambda attribute: [*attribute.data],
@@ -300,10 +305,9 @@ def _raw(cpp_type: str, dialect: str, value: Any) -> Any:
     inner = _WRAPPED.match(cpp_type)
     if inner and isinstance(value, Mapping) and _INTEGER.fullmatch(inner[1]):
         return tuple(value.values())
-    if isinstance(value, list):
-        return tuple(_raw(inner[1] if inner else cpp_type, dialect, each) for each in value)
     if inner:
-        return _raw(inner[1], dialect, value)
+        is_list = isinstance(value, list) and not cpp_type.startswith("optional")
+        return tuple(_raw(inner[1], dialect, each) for each in value) if is_list else _raw(inner[1], dialect, value)
     if cpp_type in _NUMBERS:
         return _NUMBERS[cpp_type](value)
     found = tables.attribute_of_class(cpp_type, dialect)
