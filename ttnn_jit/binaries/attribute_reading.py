@@ -49,7 +49,10 @@ def _attribute(kind: str, type_: Any, value: Any, variant: str) -> Attribute:
     if not kind.startswith("#"):
         word = _keyword(kind, value) if isinstance(type_, Enum) else value
         return attribute_of_value(word, kind)
-    name = kind[1:]
+    return _of_dialect(kind[1:], value)
+
+
+def _of_dialect(name: str, value: Any) -> Attribute:
     match value:
         case list():
             return ttnn_shape(value)

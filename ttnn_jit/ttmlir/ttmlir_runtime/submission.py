@@ -252,8 +252,8 @@ def submit(device: Device, binary: Binary, program_index: int, inputs: Sequence[
         CompileError: An operation is not executed here.
         ValueError: An input has neither one part nor one per device.
     """
-    layouts = [layout_of_reference(each) for each in binary.outputs(program_index)]
     found = outputs_of(binary, program_index, [tensor.shards for tensor in inputs])
+    layouts = [layout_of_reference(each) for each in binary.outputs(program_index)]
     return [Tensor([*map(on_device, parts)], layout) for parts, layout in zip(found, layouts, strict=True)]
 
 
