@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Operation, Region, SSAValue
 
 from ttnn_jit.compiler.texts.text_programs import TextModule, zeros
+from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.op_calls import OpCall, is_only_a_number, read_op
 from ttnn_jit.dialects.text_calls.shards import check_devices, shard_tilings
-from ttnn_jit.dialects.text_calls.tensor_types import is_tensor
-from ttnn_jit.dialects.text_calls.text_attributes import symbol_of
+from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text
+from ttnn_jit.dialects.text_calls.text_attributes import name_of, symbol_of
+from ttnn_jit.events.listeners import LISTENERS, emit_since
+from ttnn_jit.events.run_events import Collective, Event, TensorInfo, TextOperation, tensor_info
 from ttnn_jit.ops.families.text_operation import Role
 from ttnn_jit.ops.texts.exchange_texts import narrowed
 from ttnn_jit.process.dataclass import dataclass
@@ -178,7 +182,7 @@ class SteppedRun:
 
     def _compute(self, op: Operation, read: OpCall) -> Iterator[Step]:
         """The results on every device; devices with equal operands share them."""
-        operands = self._operands(read)
+        operands, started = self._operands(read), perf_counter_ns()
         program = self._module.program_of(op, [*operands])
         made: dict[tuple[int, ...], list[torch.Tensor]] = {}
         found = []
@@ -193,15 +197,40 @@ class SteppedRun:
             value: tuple(each[index] for each in found) for index, value in enumerate(written)
         }
         self.values.update(results)
+        if LISTENERS:
+            self._emit(TextOperation, op, started, operands, results)
         yield Step(op, read, operands, results)
 
     def _exchange(self, op: Operation, read: OpCall) -> Iterator[Step]:
-        operands = self._operands(read)
+        operands, started = self._operands(read), perf_counter_ns()
         given = [each for tensors in operands.values() for each in tensors]
         got = self._module.program_of(op, [*operands], on_mesh=True)(*given)
         results: dict[SSAValue, OnDevices] = {op.results[0]: tuple(got)}
         self.values.update(results)
+        if LISTENERS:
+            self._emit(Collective, op, started, operands, results)
         yield Step(op, read, operands, results)
+
+    def _emit(
+        self,
+        kind: type[Event],
+        op: Operation,
+        started_ns: int,
+        operands: Mapping[SSAValue, OnDevices],
+        results: Mapping[SSAValue, OnDevices],
+    ) -> None:
+        emit_since(
+            kind,
+            started_ns,
+            name=name_of(op),
+            location=str(location_of(op) or ""),
+            operands=tuple(map(self._info, operands)),
+            results=tuple(map(self._info, results)),
+            device=self._module.target.rules,
+        )
+
+    def _info(self, value: SSAValue) -> TensorInfo:
+        return tensor_info(spec_in_text(value.type), self._devices)
 
     def _operands(self, read: OpCall) -> dict[SSAValue, OnDevices]:
         return {each: self.values[each] for each in dict.fromkeys(read.operands) if is_tensor(each.type)}

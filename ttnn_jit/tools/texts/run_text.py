@@ -18,9 +18,10 @@ from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.meshes_of_texts import mesh_of_text
 from ttnn_jit.dialects.text_calls.text_attributes import attributes_of, name_of, value_of
 from ttnn_jit.frontend.ir.texts import entries_of, parse_texts
+from ttnn_jit.golden.comparison_records import Status
+from ttnn_jit.sessions.text_runs import ComparedOp, GoldenRun
 from ttnn_jit.specs.target import PRESETS, SystemDesc, resolve_target
 from ttnn_jit.specs.tensor_spec import TensorSpec
-from ttnn_jit.tools.texts.goldens import ComparedOp, GoldenRun
 from ttnn_jit.tools.texts.inputs import draw_inputs, inputs_of_file, require_memory
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ def _print_comparison(module: TextModule, entry: str, inputs: Sequence[torch.Ten
     wrong = [each for each in compared if not each.matches]
     if wrong:
         first = wrong[0]
-        reason = next(each.reason for each in first.verdicts if not each.matches)
+        reason = first.failures[0]
         raise CompileError(
             f"{len(wrong)} of {len(compared)} ops are not their goldens, the first `{name_of(first.op)}`: {reason}",
             location=location_of(first.op),
@@ -162,14 +163,13 @@ def _line(compared: ComparedOp) -> str:
     """A line of the table: the verdict, ulp, torch.allclose, places of NaN, the place of the op, its name."""
     location = location_of(compared.op)
     place = f"{location.line}:{location.column}" if location else "-"
-    if not compared.verdicts:
+    if all(each.status is Status.SKIPPED for each in compared.records):
         return f"drawn   {'-':>9}  {'-':>8}  {'-':>4}  {place:>8}  {name_of(compared.op)}"
-    worst = max(compared.verdicts, key=lambda each: (not each.matches, each.max_ulp))
+    worst = max(compared.records, key=lambda each: (each.matches is not True, each.max_ulp or 0.0))
     verdict = "ok" if compared.matches else "WRONG"
     close = "-" if worst.allclose is None else "close" if worst.allclose else "apart"
-    return (
-        f"{verdict:<7} {worst.max_ulp:>9.4g}  {close:>8}  {worst.differing_nans:>4}  {place:>8}  {name_of(compared.op)}"
-    )
+    figures = f"{worst.max_ulp or 0.0:>9.4g}  {close:>8}  {worst.differing_nans:>4}"
+    return f"{verdict:<7} {figures}  {place:>8}  {name_of(compared.op)}"
 
 
 def require_file(path: str) -> None:
