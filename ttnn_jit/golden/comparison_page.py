@@ -10,13 +10,13 @@ from html import escape
 from ttnn_jit.golden.comparison_records import ComparisonRecord, Mode
 
 _COLUMNS = (
-    "number", "operation", "source", "mode", "output", "device", "status", "pcc", "max_ulp", "bound", "allclose",
-    "differing_nans", "first_nan", "shape", "dtype", "reason", "location", "program", "tensors", "thread", "process",
-    "test",
+    "number", "operation", "mode", "output", "device", "status", "pcc", "max_ulp", "allclose", "differing_nans",
+    "first_nan", "shape", "dtype", "bound", "program", "thread", "process", "test",
 )  # fmt: skip
-_WRAPPED_COLUMNS = frozenset({"location", "reason", "test", "tensors", "program", "operation"})
-_CODE_COLUMNS = frozenset({"source"})
-_VARYING_COLUMNS = frozenset({"thread", "process"})
+_DETAILS = ("source", "reason", "location", "tensors")
+"""Fields below the others of a record, over the whole width: long texts."""
+_WRAPPED_COLUMNS = frozenset({"test", "program", "operation"})
+_VARYING_COLUMNS = frozenset({"thread", "process", "output", "differing_nans"})
 """Columns that are shown only where their values differ."""
 
 _STYLE = """\
@@ -27,15 +27,17 @@ dt{font-weight:600}
 dd{margin:0;overflow-wrap:anywhere}
 .scrolled{overflow-x:auto}
 table{border-collapse:collapse;font-size:.85rem}
-td,th{padding:3px 8px;text-align:left;vertical-align:top;border-bottom:1px solid #8884;white-space:nowrap}
+td,th{padding:3px 8px;text-align:left;vertical-align:top;white-space:nowrap}
+tbody{border-bottom:1px solid #8884}
 .number{text-align:right;font-variant-numeric:tabular-nums}
-.long{white-space:normal;overflow-wrap:anywhere;min-width:11rem;max-width:32rem}
-.code{font-family:ui-monospace,monospace;white-space:pre-wrap;min-width:14rem;max-width:28rem}
+.long{white-space:normal;overflow-wrap:anywhere;min-width:9rem;max-width:20rem}
+.details{white-space:normal;overflow-wrap:anywhere;position:sticky;left:8px;width:fit-content}
+.details{max-width:calc(100vw - 4rem);white-space:pre-line}
 .bad{background:#e5393533}
 .unjudged{background:#8882}
 details{margin:1rem 0}
 summary{font-size:1.2rem;font-weight:600;cursor:pointer}"""
-"""Long locations and reasons wrap; the table scrolls by itself, so that the text fits a narrow window."""
+"""The table scrolls by itself, and long texts stay in view below their record, also in a narrow window."""
 
 _LEGEND = (
     "isolated: compared with the golden of the operands that the operation had; accumulated: compared with a chain of "
@@ -70,7 +72,8 @@ def _facts(records: Sequence[ComparisonRecord]) -> Iterator[str]:
     """Date, targets, programs and outcomes of all records."""
     times = sorted(record.time for record in records if record.time)
     yield "<dl>"
-    yield from _fact("date", [" to ".join(dict.fromkeys((times[0], times[-1])))] if times else [])
+    first_and_last = dict.fromkeys(f"{each[:10]} {each[11:19]}" for each in (times[:1] + times[-1:]))
+    yield from _fact("date", [f"{' to '.join(first_and_last)} UTC"] if times else [])
     yield from _fact("targets", _counted(record.target for record in records))
     yield from _fact("programs", _counted(record.program for record in records))
     yield from _fact("outcomes", _counted(str(record.status) for record in records))
@@ -95,11 +98,20 @@ def _severity(record: ComparisonRecord) -> tuple[bool, int, float]:
 def _table(title: str, records: Sequence[ComparisonRecord], *, is_open: bool = True) -> Iterator[str]:
     columns = [column for column in _COLUMNS if _is_shown(column, records)]
     yield f"<details{' open' if is_open else ''}><summary>{title}</summary><div class=scrolled>"
-    yield f"<table><tr>{''.join(f'<th>{column}</th>' for column in columns)}</tr>"
+    yield f"<table><thead><tr>{''.join(f'<th>{column}</th>' for column in columns)}</tr></thead>"
     for record in records:
         cells = "".join(_cell(column, getattr(record, column)) for column in columns)
-        yield f"<tr{_CLASSES[record.matches]}>{cells}</tr>"
+        yield f"<tbody{_CLASSES[record.matches]}><tr>{cells}</tr>{_details(record, len(columns))}</tbody>"
     yield "</table></div></details>"
+
+
+def _details(record: ComparisonRecord, columns: int) -> str:
+    """The row of long texts; the line of the source is code."""
+    texts = [escape(getattr(record, name)) for name in _DETAILS if getattr(record, name)]
+    if record.source:
+        texts[0] = f"<code>{texts[0]}</code>"
+    shown = "\n".join(texts)
+    return f"<tr><td colspan={columns}><div class=details>{shown}</div></td></tr>" if shown else ""
 
 
 def _is_shown(column: str, records: Sequence[ComparisonRecord]) -> bool:
@@ -122,5 +134,4 @@ def _cell(column: str, value: object) -> str:
         case tuple():
             return f"<td>{'x'.join(map(str, value)) if column == 'shape' else list(value)}</td>"
         case _:
-            kind = "code" if column in _CODE_COLUMNS else "long" if column in _WRAPPED_COLUMNS else ""
-            return f"<td{f' class={kind}' if kind else ''}>{escape(str(value))}</td>"
+            return f"<td{' class=long' if column in _WRAPPED_COLUMNS else ''}>{escape(str(value))}</td>"

@@ -183,6 +183,22 @@ def _drop_incomplete_line(file: int) -> None:
         os.ftruncate(file, end)
 
 
+@contextlib.contextmanager
+def written(path: Path) -> Iterator[Callable[[ComparisonRecord], None]]:
+    """A block in which a function appends records to a file; at its end the page is written beside the file.
+
+    Raises:
+        ArgumentError: As `JsonLines`.
+        OSError: A file cannot be written.
+    """
+    lines = JsonLines(path)
+    try:
+        yield lines.write
+    finally:
+        lines.close()
+        Report.from_jsonl(path).write_page(path.with_suffix(".html"))
+
+
 class TensorFolder:
     """The folder of the tensors of failures, each a file of `torch.save`: ``result``, ``golden``, ``operands``.
 

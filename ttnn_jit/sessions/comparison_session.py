@@ -12,7 +12,7 @@ from ttnn_jit.events.run_events import Event
 from ttnn_jit.golden.comparison_checks import ChecksConfig
 from ttnn_jit.golden.comparison_recorder import Finding, Recorder
 from ttnn_jit.golden.comparison_records import ComparisonRecord
-from ttnn_jit.golden.record_report import JsonLines, Report, TensorFolder
+from ttnn_jit.golden.record_report import Report, TensorFolder, written
 from ttnn_jit.specs.checks import check_kind
 from ttnn_jit.ttnn.observing.comparison_mode import ComparisonMode
 
@@ -66,15 +66,12 @@ def session(
     check_kind(checks, ChecksConfig, "`checks_config`")
     report = SessionReport()
     with ExitStack() as stack:
-        lines = None if results_path is None else JsonLines(Path(results_path))
-        if lines is not None:
-            stack.callback(_write_page, Path(str(results_path)))
-            stack.callback(lines.close)
+        write = None if results_path is None else stack.enter_context(written(Path(results_path)))
 
         def receive(found: Finding) -> None:
             report.records.append(found.record)
-            if lines is not None:
-                lines.write(found.record)
+            if write is not None:
+                write(found.record)
 
         saved = None if tensors_path is None else TensorFolder(Path(tensors_path)).save
         thread = None if all_threads else threading.get_ident()
@@ -84,8 +81,3 @@ def session(
         mode.begin()
         stack.callback(mode.end)
         yield report
-
-
-def _write_page(results: Path) -> None:
-    """Write the page of a file of records beside it."""
-    Report.from_jsonl(results).write_page(results.with_suffix(".html"))

@@ -73,7 +73,7 @@ class ComparedOp:
 
     Attributes:
         op: The op.
-        records: The comparison of each result; one that says why there is none, if the results are drawn at random.
+        records: The comparisons of its results; one that says why there is none, if the results are drawn at random.
     """
 
     op: Operation
@@ -81,13 +81,14 @@ class ComparedOp:
 
     @property
     def matches(self) -> bool:
-        """Whether no result is wrong."""
-        return not any(each.matches is False or each.status is Status.GOLDEN_FAILED for each in self.records)
+        """Whether no result is wrong on the operands that the op got."""
+        return not self.failures
 
     @property
     def failures(self) -> list[str]:
-        """What is wrong; empty if nothing is."""
-        return [each.reason for each in self.records if each.reason and each.status is not Status.SKIPPED]
+        """What is wrong on the operands that the op got; empty if nothing is."""
+        isolated = [each for each in self.records if each.mode is Mode.ISOLATED]
+        return [each.reason for each in isolated if each.reason and each.status is not Status.SKIPPED]
 
 
 class GoldenRun:

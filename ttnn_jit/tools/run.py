@@ -79,6 +79,8 @@ def _results(program: Program, inputs: Sequence[torch.Tensor], target: SystemDes
 
 def _of_text(options: argparse.Namespace) -> list[torch.Tensor]:
     """The results of a text: a dump of a stage here, or a module of another compiler."""
+    if options.report and not options.golden:
+        raise ArgumentError("--report writes what --golden compares", help="give both")
     text, name = read_text(options.file)
     asks = is_of_tensors if options.golden or options.target or options.mesh else is_of_other_compiler
     if not (options.interpret or options.after) and asks(text, name):

@@ -7,6 +7,7 @@ import math
 import re
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
@@ -18,7 +19,10 @@ from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.meshes_of_texts import mesh_of_text
 from ttnn_jit.dialects.text_calls.text_attributes import attributes_of, name_of, value_of
 from ttnn_jit.frontend.ir.texts import entries_of, parse_texts
+from ttnn_jit.golden.comparison_checks import ChecksConfig
+from ttnn_jit.golden.comparison_recorder import Recorder
 from ttnn_jit.golden.comparison_records import Status
+from ttnn_jit.golden.record_report import written
 from ttnn_jit.sessions.text_runs import ComparedOp, GoldenRun
 from ttnn_jit.specs.target import PRESETS, SystemDesc, resolve_target
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -37,9 +41,10 @@ def results_of_text(options: argparse.Namespace, text: str, name: str) -> list[t
     found: list[torch.Tensor] = []
     for module, entry in chosen_entries(options, text, name):
         inputs = inputs_of(options, module, entry)
-        found += module.program(entry)(*inputs)
+        results = module.program(entry)(*inputs)
+        found += results
         if options.golden:
-            _print_comparison(module, entry, inputs)
+            _print_comparison(module, entry, inputs, options.report, results)
     return found
 
 
@@ -144,8 +149,21 @@ def inputs_of(options: argparse.Namespace, module: TextModule, entry: str) -> li
     return draw_inputs(module.functions[entry], specs, options.seed)
 
 
-def _print_comparison(module: TextModule, entry: str, inputs: Sequence[torch.Tensor]) -> None:
-    compared = [*GoldenRun(module, entry, inputs).compared()]
+def _print_comparison(
+    module: TextModule,
+    entry: str,
+    inputs: Sequence[torch.Tensor],
+    report: Path | None,
+    results: Sequence[torch.Tensor],
+) -> None:
+    if report is None:
+        compared = [*GoldenRun(module, entry, inputs).compared()]
+    else:
+        with written(report) as write:
+            recorder = Recorder(ChecksConfig, lambda found: write(found.record))
+            run = GoldenRun(module, entry, inputs, recorder)
+            compared = [*run.compared()]
+            run.compare_whole([(each,) for each in results])
     for each in compared:
         print(_line(each), file=sys.stderr)
     wrong = [each for each in compared if not each.matches]
