@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from xdsl.ir import SSAValue
 
+from ttnn_jit.compiler.texts.text_programs import TextModule
+from ttnn_jit.compiler.texts.text_steps import Step
 from ttnn_jit.dialects.text_calls.op_calls import OpCall
 from ttnn_jit.dialects.text_calls.tensor_types import spec_in_text
 from ttnn_jit.golden.comparison_recorder import Outcome
 from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, judge
+from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.ttnn.calling.golden_calls import GoldenCall
 from ttnn_jit.ttnn.observing.comparison_tolerances import JudgedCall, chained_tolerance
@@ -89,6 +92,19 @@ class JudgedOp:
             for index, (own, golden, each) in enumerate(zip(got, goldens, judged, strict=True))
         ]
 
+    def verdicts(self, got: Sequence[torch.Tensor]) -> list[Verdict]:
+        """The verdict on each result, or of an exchange on the result of each device."""
+        goldens = self.goldens()
+        reason = shape_mismatch(got, goldens)
+        if reason:
+            return [Verdict(matches=False, reason=reason, pcc=0.0, max_ulp=0.0)]
+        return [each.verdict for each in self.outcomes(got, goldens)]
+
+    def verdict(self, index: int, got: torch.Tensor) -> Verdict:
+        """The verdict on one result, or of an exchange on the result of one device."""
+        results = [got if at == index else each for at, each in enumerate(self.goldens())]
+        return self.verdicts(results)[index]
+
     def _selected_elements(
         self, got: Sequence[torch.Tensor], goldens: Sequence[torch.Tensor], specs: Sequence[TensorSpec]
     ) -> list[tuple[torch.Tensor, torch.Tensor, TensorSpec]]:
@@ -145,6 +161,40 @@ class JudgedOp:
             return _SUM_ERROR
         dtypes = [spec_in_text(value.type).dtype.unpacked for value in self._keys]
         return max([_SUM_ERROR, *(2.0 ** (1 - dtype.mantissa_bits) for dtype in dtypes if not dtype.is_integer)])
+
+
+def verdicts_of(module: TextModule, step: Step) -> Iterator[Verdict]:
+    """The verdicts on the results of an op, on the operands that it read; none if the results are drawn."""
+    on_chip = module.target.numerics is Numerics.DEVICE
+    if step.is_exchange:
+        (got,) = step.results.values()
+        yield from JudgedOp(step.read, step.operands, on_chip, module.mesh).verdicts(got)
+    elif not step.read.operation.is_random:
+        for _, given, results in distinct_devices(step, math.prod(module.mesh)):
+            yield from JudgedOp(step.read, given, on_chip).verdicts(results)
+
+
+def distinct_devices(
+    step: Step, devices: int
+) -> Iterator[tuple[int, dict[SSAValue, torch.Tensor], list[torch.Tensor]]]:
+    """Operands and results of an op on each device; devices with the same operands have the same results, once."""
+    seen = set()
+    for device in range(devices):
+        given = {value: tensors[device] for value, tensors in step.operands.items()}
+        key = tuple(map(id, given.values()))
+        if key not in seen:
+            seen.add(key)
+            yield device, given, [tensors[device] for tensors in step.results.values()]
+
+
+def shape_mismatch(got: Sequence[torch.Tensor], goldens: Sequence[torch.Tensor]) -> str:
+    """How results differ from their goldens in number or shape; empty if they do not."""
+    if len(got) != len(goldens):
+        return f"it has {len(got)} results, and its golden {len(goldens)}"
+    for index, (own, golden) in enumerate(zip(got, goldens, strict=True)):
+        if tuple(own.shape) != tuple(golden.shape):
+            return f"result {index} has the shape {list(own.shape)}, and its golden {list(golden.shape)}"
+    return ""
 
 
 def _is_exact(got: torch.Tensor, golden: torch.Tensor) -> bool:

@@ -21,7 +21,7 @@ from ttnn_jit.golden.comparison_records import ComparisonRecord, Mode, Status
 from ttnn_jit.golden.golden_chain import GoldenChain
 from ttnn_jit.golden.verdict import ResultFormat, judge, relative_of_pcc
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.sessions.text_goldens import JudgedOp
+from ttnn_jit.sessions.text_goldens import JudgedOp, distinct_devices, shape_mismatch
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.ttnn.observing.comparison_tolerances import chained_tolerance
@@ -174,15 +174,7 @@ class GoldenRun:
             self._judge(recorder, call, mode, judged, [*got], are_devices=True)
 
     def _compare_on_devices(self, step: Step, recorder: Recorder, number: int) -> None:
-        """Compares the results on each device; those with the same operands have the same results."""
-        seen = set()
-        for device in range(self._devices):
-            given = {value: tensors[device] for value, tensors in step.operands.items()}
-            key = tuple(map(id, given.values()))
-            if key in seen:
-                continue
-            seen.add(key)
-            got = [tensors[device] for tensors in step.results.values()]
+        for device, given, got in distinct_devices(step, self._devices):
             call = self._call_of(step.op, device if self._devices > 1 else None, number)
             for mode, relative in self._modes():
                 values: Mapping[SSAValue, Any] = given
@@ -215,7 +207,7 @@ class GoldenRun:
         except Exception as error:  # noqa: BLE001 - errors of goldens are reported
             recorder.noted(call, mode, Status.GOLDEN_FAILED, f"its golden failed: {error_text(error)}")
             return
-        reason = _shape_mismatch(got, goldens)
+        reason = shape_mismatch(got, goldens)
         if reason:
             recorder.noted(call, mode, Status.SHAPE_MISMATCH, reason)
             return
@@ -234,15 +226,6 @@ class GoldenRun:
         name = self._name if number is None else name_of(op)
         number = next(self._recorder.numbers) if number is None else number
         return ComparedCall(number, name, location_of(op), self._module.target.rules, self._name, device)
-
-
-def _shape_mismatch(got: Sequence[torch.Tensor], goldens: Sequence[torch.Tensor]) -> str:
-    if len(got) != len(goldens):
-        return f"it has {len(got)} results, and its golden {len(goldens)}"
-    for index, (own, golden) in enumerate(zip(got, goldens, strict=True)):
-        if tuple(own.shape) != tuple(golden.shape):
-            return f"result {index} has the shape {list(own.shape)}, and its golden {list(golden.shape)}"
-    return ""
 
 
 def _difference(stepped: torch.Tensor, golden: torch.Tensor | None) -> torch.Tensor:
