@@ -64,7 +64,17 @@ from ttnn_jit.ttmlir.mlir_types import (
     ShapedType,
     Type,
 )
-from ttnn_jit.ttmlir.mlir_values import Block, BlockArgument, OpOperand, OpResult, Region, Value
+from ttnn_jit.ttmlir.mlir_values import (
+    AsmState,
+    Block,
+    BlockArgument,
+    OpOperand,
+    OpOperandList,
+    OpResult,
+    OpResultList,
+    Region,
+    Value,
+)
 
 __all__ = [
     "AffineConstantExpr",
@@ -74,6 +84,7 @@ __all__ = [
     "AffineMapAttr",
     "AffineSymbolExpr",
     "ArrayAttr",
+    "AsmState",
     "Attribute",
     "BF16Type",
     "Block",
@@ -110,7 +121,9 @@ __all__ = [
     "NamedAttribute",
     "NoneType",
     "OpOperand",
+    "OpOperandList",
     "OpResult",
+    "OpResultList",
     "OpView",
     "Operation",
     "RankedTensorType",

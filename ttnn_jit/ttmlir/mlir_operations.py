@@ -20,7 +20,7 @@ from ttnn_jit.ttmlir.mlir_attributes import Attribute
 from ttnn_jit.ttmlir.mlir_contexts import Context, Scope
 from ttnn_jit.ttmlir.mlir_locations import Location
 from ttnn_jit.ttmlir.mlir_types import Type
-from ttnn_jit.ttmlir.mlir_values import Block, OpResult, OpResultList, Region, Value, value_of
+from ttnn_jit.ttmlir.mlir_values import Block, OpOperandList, OpResult, OpResultList, Region, Value, value_of
 from ttnn_jit.ttmlir.mlir_views import Held, registers_plain, view_of
 from ttnn_jit.ttmlir.operation_attributes import OpAttributeMap, inherent_names
 
@@ -121,9 +121,9 @@ class Operation(Held):
         return OpAttributeMap(self.held)
 
     @property
-    def operands(self) -> OpResultList:
+    def operands(self) -> OpOperandList:
         """Its operands."""
-        return OpResultList(value_of(each) for each in self.held.operands)
+        return OpOperandList(value_of(each) for each in self.held.operands)
 
     @property
     def results(self) -> OpResultList:

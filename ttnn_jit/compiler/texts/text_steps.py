@@ -51,6 +51,22 @@ class Step:
         return self.read.operation.role is Role.EXCHANGES
 
 
+class OpWatcher:
+    """The base of those who are told of every op of a run, whether it computes or not, but for returns."""
+
+    def entered(self, function: str) -> None:
+        """The ops of a function begin."""
+
+    def left(self, function: str) -> None:
+        """The ops of a function have run."""
+
+    def before(self, op: Operation) -> None:
+        """An op is about to run; the ops of what it calls and of its regions follow."""
+
+    def after(self, op: Operation) -> None:
+        """An op has run."""
+
+
 class SteppedRun:
     """A run of one function.
 
@@ -70,7 +86,7 @@ class SteppedRun:
         self._inputs = [each if isinstance(each, tuple) else (each,) * self._devices for each in inputs]
         self.values: dict[SSAValue, OnDevices] = {}
         self._of_region: list[OnDevices] = []
-        self._before: Callable[[Operation, OpCall], None] | None = None
+        self._watcher = OpWatcher()
 
     @property
     def results(self) -> list[torch.Tensor]:
@@ -82,16 +98,16 @@ class SteppedRun:
         """The results on every device, after the last step."""
         return self._returned(self._function)
 
-    def steps(self, before: Callable[[Operation, OpCall], None] | None = None) -> Iterator[Step]:
+    def steps(self, watcher: OpWatcher | None = None) -> Iterator[Step]:
         """Every op that computes, after it ran, in the order of the run.
 
         Args:
-            before: Called with each of them before it runs.
+            watcher: Told of every op.
 
         Raises:
             CompileError: An op is not executed here.
         """
-        self._before = before
+        self._watcher = watcher or self._watcher
         return self._run_function(self._function, self._inputs)
 
     def _returned(self, function: FuncOp) -> list[OnDevices]:
@@ -102,19 +118,26 @@ class SteppedRun:
         block = function.body.block
         tensors = [each for each in block.args if is_tensor(each.type)]
         self.values.update(zip(tensors, arguments, strict=True))
+        self._watcher.entered(function.sym_name.data)
         for op in block.ops:
             yield from self._run_op(op)
+        self._watcher.left(function.sym_name.data)
 
     def _run_op(self, op: Operation) -> Iterator[Step]:
-        if isinstance(op, ReturnOp) or is_only_a_number(op):
+        if isinstance(op, ReturnOp):
+            return
+        self._watcher.before(op)
+        yield from self._run_one(op)
+        self._watcher.after(op)
+
+    def _run_one(self, op: Operation) -> Iterator[Step]:
+        if is_only_a_number(op):
             return
         if isinstance(op, CallOp):
             yield from self._run_call(op, symbol_of(op.callee))
             return
         read = read_op(op)
         role = read.operation.role
-        if self._before is not None and role in {Role.EXCHANGES, Role.COMPUTES}:
-            self._before(op, read)
         if role is Role.ALLOCATES:
             self.values[op.results[0]] = (zeros(read.results[0]),) * self._devices
         elif role is not Role.NOTHING:
