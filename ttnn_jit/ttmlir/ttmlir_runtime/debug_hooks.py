@@ -74,13 +74,14 @@ class OpContext:
 
     def __init__(self, op: Operation) -> None:
         self.op = op
-        self.operands = [value for value in op.operands if is_tensor(value.type)]
-        self.results = [value for value in op.results if is_tensor(value.type)]
+        self.operands: list[SSAValue] = [value for value in op.operands if is_tensor(value.type)]
+        self.results: list[SSAValue] = [value for value in op.results if is_tensor(value.type)]
 
     @property
     def written(self) -> list[SSAValue]:
         """What it gives, or the operand that it updates."""
-        return self.results or [self.operands[index] for index in updated_operands(self.op)]
+        updated = [self.op.operands[index] for index in updated_operands(self.op)]
+        return self.results or updated
 
 
 class DebugHooks:
