@@ -13,6 +13,7 @@ from ttnn_jit.transforms import pipeline
 from ttnn_jit.transforms.texts.registry import named_passes, text_passes
 from ttnn_jit.ttmlir.mlir_contexts import Context
 from ttnn_jit.ttmlir.mlir_operations import MLIRError
+from ttnn_jit.ttmlir.module_loggers import log_module
 
 
 class PassManager:
@@ -65,6 +66,7 @@ def run_passes(module: Any, passes: Sequence[tuple[str, str]]) -> None:
         for name, options in passes:
             for each in _passes_of(name, options):
                 each.apply(UpstreamContext.make(), module.held)
+                log_module(each.name, module)
     except TtnnJitError as error:
         raise MLIRError(f"Failure while executing pass pipeline:\n{error}", [error]) from error
 
