@@ -52,6 +52,11 @@ class MetalLayoutAttr(DialectAttribute):
 class TTNNLayoutAttr(DialectAttribute):
     """``#ttnn.ttnn_layout<...>``."""
 
+    @property
+    def memory_space(self) -> Any:
+        """The buffer type: the memory space of its memref."""
+        return self.memref.memory_space
+
     @classmethod
     def get(
         cls,

@@ -44,8 +44,10 @@ def view_from_tables(name: str) -> type[OpView] | None:
         fields |= {_python_name(each.name): _part(named_results, each.name, each.count) for each in row.results}
         fields |= {_python_name(each.name): _attribute(each) for each in row.attributes}
         fields |= {_python_name(each.name): _region(index) for index, each in enumerate(row.regions)}
-    operand_names = [_python_name(each.name) for each in rows[0].operands]
-    fields |= {"operation": Operation.operation, "OPERAND_NAMES": operand_names}
+    for label in ("operands", "attributes", "results"):  # in the order of the newest row, those of older ones behind
+        names = (_python_name(each.name) for row in rows for each in getattr(row, label))
+        fields[f"{label[:-1].upper()}_NAMES"] = [*dict.fromkeys(names)]
+    fields |= {"operation": Operation.operation}
     return type(tables.operation_class_name(name), (OpView,), fields)
 
 

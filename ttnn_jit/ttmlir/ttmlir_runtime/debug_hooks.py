@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
 from ttnn_jit.compiler.texts.text_steps import OnDevices, OpWatcher, SteppedRun
@@ -186,6 +187,14 @@ def _call(hook: Hook | None, *arguments: Any) -> None:
 def unregister_hooks() -> None:
     """Removes the hooks."""
     DebugHooks.current = None
+
+
+def walk_program(binary: Binary, program_index: int, visit: Callable[[OpContext], None]) -> None:
+    """Call `visit` with every operation of a program, outer ones first, without running it."""
+    function: FuncOp = binary.text_module.functions[binary.names[program_index]]
+    for op in function.body.walk():
+        if not isinstance(op, ReturnOp):
+            visit(OpContext(op))
 
 
 def get_program_index(context: CallbackContext) -> int:

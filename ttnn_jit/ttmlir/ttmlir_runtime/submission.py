@@ -26,6 +26,7 @@ from ttnn_jit.ttmlir.ttmlir_runtime.debug_hooks import (
     retrieve_tensor_from_pool,
     unregister_hooks,
     update_tensor_in_pool,
+    walk_program,
 )
 from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
 from ttnn_jit.ttmlir.ttmlir_runtime.runtime_tensors import Tensor, borrowed
@@ -273,5 +274,5 @@ __all__ = [
     "get_num_available_devices", "get_num_shards", "get_op_debug_str", "get_op_input_refs", "get_op_loc_info",
     "get_op_output_refs", "get_op_output_tensor", "get_program_index", "memcpy", "open_mesh_device",
     "retrieve_tensor_from_pool", "set_compatible_device_runtime", "set_current_device_runtime", "set_fabric_config",
-    "submit", "to_host", "to_layout", "unregister_hooks", "update_tensor_in_pool", "wait",
+    "submit", "to_host", "to_layout", "unregister_hooks", "update_tensor_in_pool", "wait", "walk_program",
 ]  # fmt: skip
