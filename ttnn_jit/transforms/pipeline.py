@@ -263,7 +263,7 @@ def without_anchors(text: str) -> str:
     return stripped
 
 
-_ANCHOR = re.compile(r"(?:builtin\.module|func\.func|any)\(([^()]*)\)")
+_ANCHOR = re.compile(r"(?:builtin\.module|ttcore\.device_module|func\.func|any)\(([^()]*)\)")
 
 
 def pass_names() -> tuple[str, ...]:
