@@ -31,6 +31,8 @@ class ComparedCall:
         target: The target that it ran for, as it prints.
         program: The jitted function or the function of a text that it belongs to; empty for eager calls.
         device: The number of the device in its mesh; None without a mesh.
+        text: The text of the op, if it is one of a text.
+        origin: What was submitted, for whoever knows it: the binary and the number of its program.
     """
 
     number: int
@@ -39,6 +41,8 @@ class ComparedCall:
     target: str = ""
     program: str = ""
     device: int | None = None
+    text: Callable[[], str] = str
+    origin: Any = None
 
     def on(self, device: int | None) -> ComparedCall:
         """The same call on this device."""
@@ -56,6 +60,7 @@ class Outcome(NamedTuple):
         bound: The allowed difference.
         operands: What the operation read.
         tensor: The result as the user has it; None if that is `got`.
+        name: The name of the value, in a text: ``%0``.
     """
 
     verdict: Verdict
@@ -65,13 +70,28 @@ class Outcome(NamedTuple):
     bound: str
     operands: Sequence[torch.Tensor] = ()
     tensor: Any = None
+    name: str = ""
 
 
 class Finding(NamedTuple):
-    """A record, and what was compared; None where nothing was."""
+    """A record, the call, and what was compared; None where nothing was."""
 
     record: ComparisonRecord
+    call: ComparedCall
     outcome: Outcome | None = None
+
+
+class Follower:
+    """The base of those who follow a run of a text beside its comparisons (`ttnn_jit.sessions.text_runs`)."""
+
+    def before(self, call: ComparedCall, op: Any) -> None:
+        """An op of the run follows, whether it is compared or not."""
+
+    def after(self, call: ComparedCall, op: Any) -> None:
+        """An op of the run is over, and so are its comparisons."""
+
+    def chain_begins(self, call: ComparedCall, name: str) -> None:
+        """An operand of this name has no golden: a chain begins with its value."""
 
 
 RECORDERS: list[Recorder] = []
@@ -95,6 +115,7 @@ class Recorder:
         running_test: Returns the name of the running test.
         saved: Saves the tensors of a failure, and returns the name of the file; empty if it saves none.
         thread: The thread whose operations are compared; None: of all threads.
+        follower: Follows runs of texts.
     """
 
     def __init__(
@@ -104,12 +125,14 @@ class Recorder:
         running_test: Callable[[], str] = str,
         saved: Callable[[ComparisonRecord, Outcome], str] | None = None,
         thread: int | None = None,
+        follower: Follower | None = None,
     ) -> None:
         self._checks = checks
         self._receive = receive
         self._running_test = running_test
         self._saved = saved
         self._thread = thread
+        self.follower = follower or Follower()
         self.numbers = count()
 
     @property
@@ -124,7 +147,7 @@ class Recorder:
             receive(found)
             self._receive(found)
 
-        return Recorder(self._checks, both, self._running_test, self._saved, self._thread)
+        return Recorder(self._checks, both, self._running_test, self._saved, self._thread, self.follower)
 
     @property
     def checks(self) -> ChecksConfig:
@@ -151,13 +174,13 @@ class Recorder:
         )
         if reason and self._saved is not None:
             record = replace(record, tensors=self._saved(record, outcome))
-        self._receive(Finding(record, outcome))
+        self._receive(Finding(record, call, outcome))
         return record
 
     def noted(self, call: ComparedCall, mode: Mode, status: Status, reason: str, output: int = 0) -> None:
         """Record that a result was not compared, or has another shape than its golden."""
         if self._checks().compares(call.operation, mode):
-            self._receive(Finding(self._record(call, mode, output, status, reason)))
+            self._receive(Finding(self._record(call, mode, output, status, reason), call))
 
     def _record(self, call: ComparedCall, mode: Mode, output: int, status: Status, reason: str) -> ComparisonRecord:
         return ComparisonRecord(

@@ -80,15 +80,17 @@ class JudgedOp:
         """
         return _listed(self._call())
 
-    def outcomes(self, got: Sequence[torch.Tensor], goldens: Sequence[torch.Tensor]) -> list[Outcome]:
-        """The outcome for each result, which has the shape of its golden."""
+    def outcomes(
+        self, got: Sequence[torch.Tensor], goldens: Sequence[torch.Tensor], names: Sequence[str] = ()
+    ) -> list[Outcome]:
+        """The outcome for each result, which has the shape of its golden; `names` are those of the values."""
         specs = [self._read.results[0 if self._mesh else index] for index, _ in enumerate(got)]
         if self._read.operation.compared_elements is None:
             judged = [*zip(got, goldens, specs, strict=True)]
         else:
             judged = self._selected_elements(got, goldens, specs)
         return [
-            self._outcome(index, own, golden, each)
+            self._outcome(index, own, golden, each)._replace(name=names[index] if index < len(names) else "")
             for index, (own, golden, each) in enumerate(zip(got, goldens, judged, strict=True))
         ]
 

@@ -10,13 +10,22 @@ from typing import TYPE_CHECKING, Any
 from xdsl.ir import Operation, SSAValue
 
 from ttnn_jit.compiler.texts.text_programs import TextModule
-from ttnn_jit.compiler.texts.text_steps import OnDevices, Step, SteppedRun
+from ttnn_jit.compiler.texts.text_steps import OnDevices, OpWatcher, Step, SteppedRun
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.dialects.spelling.naming import names_of
+from ttnn_jit.dialects.text.printer import op_text
 from ttnn_jit.dialects.text_calls.text_attributes import name_of
 from ttnn_jit.events.listeners import error_text, silence
 from ttnn_jit.golden.comparison_checks import ChecksConfig
-from ttnn_jit.golden.comparison_recorder import ComparedCall, Finding, Outcome, Recorder, recorders_of_this_thread
+from ttnn_jit.golden.comparison_recorder import (
+    ComparedCall,
+    Finding,
+    Follower,
+    Outcome,
+    Recorder,
+    recorders_of_this_thread,
+)
 from ttnn_jit.golden.comparison_records import ComparisonRecord, Mode, Status
 from ttnn_jit.golden.golden_chain import GoldenChain
 from ttnn_jit.golden.verdict import ResultFormat, judge, relative_of_pcc
@@ -33,19 +42,23 @@ ISOLATED = ChecksConfig(accumulated=False)
 """Each op on the operands that it got."""
 
 
-def run_text(module: TextModule, name: str, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+def run_text(module: TextModule, name: str, inputs: Sequence[torch.Tensor], origin: Any = None) -> list[torch.Tensor]:
     """The results of a function of a text on tensors that all devices have; compared where a session wants it.
 
     Raises:
         CompileError: An op is not executed here.
     """
     results = module.program(name)(*inputs)
-    compare_run(module, name, inputs, [(each,) for each in results])
+    compare_run(module, name, inputs, [(each,) for each in results], origin)
     return results
 
 
 def compare_run(
-    module: TextModule, name: str, inputs: Sequence[torch.Tensor | OnDevices], results: Sequence[OnDevices]
+    module: TextModule,
+    name: str,
+    inputs: Sequence[torch.Tensor | OnDevices],
+    results: Sequence[OnDevices],
+    origin: Any = None,
 ) -> None:
     """Compare a run of a function for those who record in this thread: its ops with goldens, its results with its ops.
 
@@ -54,9 +67,10 @@ def compare_run(
         name: The function.
         inputs: Its arguments: one tensor for all devices, or a tensor of each.
         results: What it returned: one tensor for all devices, or a tensor of each.
+        origin: What was submitted, which the recorders are told.
     """
     for recorder in recorders_of_this_thread():
-        run = GoldenRun(module, name, inputs, recorder)
+        run = GoldenRun(module, name, inputs, recorder, origin)
         with silence():
             try:
                 for _ in run.compared():
@@ -99,6 +113,7 @@ class GoldenRun:
         name: The function.
         inputs: Its arguments: one tensor for all devices, or a tensor of each.
         recorder: Takes the comparisons; None: each op is compared on the operands that it got.
+        origin: What was submitted, which the recorder is told.
     """
 
     def __init__(
@@ -107,11 +122,14 @@ class GoldenRun:
         name: str,
         inputs: Sequence[torch.Tensor | OnDevices],
         recorder: Recorder | None = None,
+        origin: Any = None,
     ) -> None:
         self._module = module
         self._name = name
         self._run = SteppedRun(module, name, inputs)
         self._recorder = recorder or Recorder(lambda: ISOLATED, _ignore)
+        self._origin = origin
+        self._names: dict[SSAValue, str] = {}
         self._chain = GoldenChain()
         self._devices = math.prod(module.mesh)
         self._is_on_chip = module.target.numerics is Numerics.DEVICE
@@ -127,7 +145,9 @@ class GoldenRun:
         Raises:
             CompileError: An op is not executed here.
         """
-        return (ComparedOp(step.op, tuple(self._compare(step))) for step in self._run.steps())
+        follower = self._recorder.follower
+        watcher = None if type(follower) is Follower else _Watcher(self, follower)
+        return (ComparedOp(step.op, tuple(self._compare(step))) for step in self._run.steps(watcher))
 
     def note_error(self, error: TtnnJitError) -> None:
         """Record that the function does not run op by op."""
@@ -169,9 +189,11 @@ class GoldenRun:
         for mode, relative in self._modes():
             values: Mapping[SSAValue, Any] = step.operands
             if relative is not None:
+                self._note_beginnings(call, step)
                 values = {value: tuple(map(self._golden_of, each)) for value, each in values.items()}
             judged = JudgedOp(step.read, values, self._is_on_chip, self._module.mesh, relative)
-            self._judge(recorder, call, mode, judged, [*got], are_devices=True)
+            names = [self.name_of(value) for value in step.results] * len(got)
+            self._judge(recorder, call, mode, judged, ([*got], names), are_devices=True)
 
     def _compare_on_devices(self, step: Step, recorder: Recorder, number: int) -> None:
         for device, given, got in distinct_devices(step, self._devices):
@@ -179,9 +201,10 @@ class GoldenRun:
             for mode, relative in self._modes():
                 values: Mapping[SSAValue, Any] = given
                 if relative is not None:
+                    self._note_beginnings(call, step)
                     values = {value: self._golden_of(tensor) for value, tensor in given.items()}
                 judged = JudgedOp(step.read, values, self._is_on_chip, relative=relative)
-                self._judge(recorder, call, mode, judged, got)
+                self._judge(recorder, call, mode, judged, (got, [*map(self.name_of, step.results)]))
 
     def _modes(self) -> Iterator[tuple[Mode, float | None]]:
         """The modes, and for a chain of ops the allowed relative difference."""
@@ -197,11 +220,12 @@ class GoldenRun:
         call: ComparedCall,
         mode: Mode,
         judged: JudgedOp,
-        got: Sequence[torch.Tensor],
+        results: tuple[Sequence[torch.Tensor], Sequence[str]],
         *,
         are_devices: bool = False,
     ) -> None:
-        """Compares results with their goldens; those of an exchange are one on each device."""
+        """Compares results, which have names, with their goldens; those of an exchange are one on each device."""
+        got, names = results
         try:
             goldens = judged.goldens()
         except Exception as error:  # noqa: BLE001 - errors of goldens are reported
@@ -211,7 +235,7 @@ class GoldenRun:
         if reason:
             recorder.noted(call, mode, Status.SHAPE_MISMATCH, reason)
             return
-        for index, outcome in enumerate(judged.outcomes(got, goldens)):
+        for index, outcome in enumerate(judged.outcomes(got, goldens, names)):
             if mode is Mode.ACCUMULATED:
                 self._chain.set(got[index], outcome.golden)
             place = call.on(index) if are_devices else call
@@ -222,10 +246,52 @@ class GoldenRun:
         known = self._chain.get(tensor)
         return tensor if known is None else known
 
+    def _note_beginnings(self, call: ComparedCall, step: Step) -> None:
+        """Tell of operands with which a chain begins, once each."""
+        for value, tensors in step.operands.items():
+            if any(self._chain.get(tensor) is None for tensor in tensors):
+                for tensor in tensors:
+                    if self._chain.get(tensor) is None:
+                        self._chain.set(tensor, tensor.double() if tensor.is_floating_point() else tensor)
+                self._recorder.follower.chain_begins(call, self.name_of(value))
+
+    def name_of(self, value: SSAValue) -> str:
+        """``%0``, as the text of the module has it."""
+        if not self._names:
+            names = names_of(self._module.module).values
+            self._names = {each: f"%{name}" for each, name in names.items()}
+        return self._names.get(value, "")
+
+    def call_of(self, op: Operation) -> ComparedCall:
+        """An op of the run, for those who follow it."""
+        return self._call_of(op, None, -1)
+
     def _call_of(self, op: Operation, device: int | None, number: int | None = None) -> ComparedCall:
         name = self._name if number is None else name_of(op)
         number = next(self._recorder.numbers) if number is None else number
-        return ComparedCall(number, name, location_of(op), self._module.target.rules, self._name, device)
+        text = partial(_text_of, op)
+        rules, origin = self._module.target.rules, self._origin
+        return ComparedCall(number, name, location_of(op), rules, self._name, device, text, origin)
+
+
+class _Watcher(OpWatcher):
+    """Tells a follower of the ops of a run."""
+
+    def __init__(self, run: GoldenRun, follower: Follower) -> None:
+        self._run = run
+        self._follower = follower
+
+    def before(self, op: Operation) -> None:
+        """An op follows."""
+        self._follower.before(self._run.call_of(op), op)
+
+    def after(self, op: Operation) -> None:
+        """An op is over."""
+        self._follower.after(self._run.call_of(op), op)
+
+
+def _text_of(op: Operation) -> str:
+    return op_text(op, locations=True).strip()
 
 
 def _difference(stepped: torch.Tensor, golden: torch.Tensor | None) -> torch.Tensor:

@@ -10,7 +10,6 @@ from xdsl.passes import ModulePass
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.dialects.upstream.context import UpstreamContext
 from ttnn_jit.dialects.upstream.verifying import verify_upstream
-from ttnn_jit.dialects.verifier import InvalidModule
 from ttnn_jit.transforms import pipeline
 from ttnn_jit.transforms.texts.registry import named_passes, text_passes
 from ttnn_jit.ttmlir.mlir_contexts import Context
@@ -77,7 +76,7 @@ def run_passes(module: Any, passes: Sequence[tuple[str, str]], *, verifies: bool
                 if verifies:
                     verify_upstream(module.held)
                 log_module(each.name, module)
-    except (TtnnJitError, InvalidModule) as error:
+    except TtnnJitError as error:
         raise MLIRError(f"Failure while executing pass pipeline:\n{error}", [error]) from error
 
 

@@ -247,10 +247,10 @@ def submit(device: Device, binary: Binary, program_index: int, inputs: Sequence[
     sharded = binary.presharded_results(program_index)
     whole = [each for each in given if isinstance(each, torch.Tensor)]
     if DebugHooks.current is None and not any(sharded) and len(whole) == len(given):
-        results = run_text(binary.text_module, binary.names[program_index], whole)
+        results = run_text(binary.text_module, binary.names[program_index], whole, (binary, program_index))
         return [Tensor([on_device(each)]) for each in results]
     found = (DebugHooks.current or DebugHooks()).run(binary, program_index, given)
-    compare_run(binary.text_module, binary.names[program_index], given, found)
+    compare_run(binary.text_module, binary.names[program_index], given, found, (binary, program_index))
     kept = (tensors if is_sharded else tensors[:1] for tensors, is_sharded in zip(found, sharded, strict=True))
     return [Tensor([*map(on_device, tensors)]) for tensors in kept]
 
