@@ -42,7 +42,10 @@ PROGRAM_SUFFIX = ".ttjp"
 
 def main(options: argparse.Namespace) -> int:
     """Prints or saves the results; equal seeds give equal inputs."""
-    results = _of_program(options) if options.file.endswith(PROGRAM_SUFFIX) else _of_text(options)
+    if options.report and not options.golden:
+        raise ArgumentError("--report writes what --golden compares", help="give both")
+    reader = _READERS.get(Path(options.file).suffix, _of_text)
+    results = reader(options)
     if options.save:
         import torch
 
@@ -54,6 +57,22 @@ def main(options: argparse.Namespace) -> int:
         for result in results:
             print(result)
     return 0
+
+
+def _of_binary(options: argparse.Namespace) -> list[torch.Tensor]:
+    """The results of a binary of tt-mlir."""
+    if options.interpret or options.after:
+        raise ArgumentError("--interpret and --after take a module of a stage, and a binary is one of ttnn")
+    from ttnn_jit.tools.texts.run_text import results_of_binary
+
+    return results_of_binary(options)
+
+
+def _refuse_metal(options: argparse.Namespace) -> list[torch.Tensor]:
+    raise ArgumentError(
+        f"{options.file} is a binary of ttmetal, whose kernels are not executed here",
+        help="a .ttnn binary of the same program is executed",
+    )
 
 
 def _of_program(options: argparse.Namespace) -> list[torch.Tensor]:
@@ -71,6 +90,10 @@ def _of_program(options: argparse.Namespace) -> list[torch.Tensor]:
     return _results(program, _inputs(options, program.plan.inputs), PRESETS["cpu"])
 
 
+_READERS = {PROGRAM_SUFFIX: _of_program, ".ttnn": _of_binary, ".ttm": _refuse_metal}
+"""Suffix of a file -> what gives its results; any other is a text."""
+
+
 def _results(program: Program, inputs: Sequence[torch.Tensor], target: SystemDesc) -> list[torch.Tensor]:
     if all(spec.memory_config.buffer_type is BufferType.SYSTEM_MEMORY for spec in program.plan.inputs):
         return run_on_torch(program, inputs)
@@ -79,8 +102,6 @@ def _results(program: Program, inputs: Sequence[torch.Tensor], target: SystemDes
 
 def _of_text(options: argparse.Namespace) -> list[torch.Tensor]:
     """The results of a text: a dump of a stage here, or a module of another compiler."""
-    if options.report and not options.golden:
-        raise ArgumentError("--report writes what --golden compares", help="give both")
     text, name = read_text(options.file)
     asks = is_of_tensors if options.golden or options.target or options.mesh else is_of_other_compiler
     if not (options.interpret or options.after) and asks(text, name):

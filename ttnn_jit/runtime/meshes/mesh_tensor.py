@@ -259,7 +259,8 @@ def _called_elsewhere(
     result = function(*values, **{name: map_leaves(value, stand_in) for name, value in kwargs.items()})
     continue_from(first + len(placed) * (next_draw() - first))
     coordinates = coordinates_of(mesh, placed)
-    topology = topology_of_result(tuple(each.topology for each in given.values()), coordinates)
+    topologies = tuple(each.topology for each in given.values())
+    topology = topology_of_result(topologies, coordinates) if topologies else None
 
     def placed_elsewhere(leaf: Any) -> Any:
         if not isinstance(leaf, Tensor):

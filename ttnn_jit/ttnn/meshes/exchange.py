@@ -141,7 +141,7 @@ def _joined(collective: Collective, tensor: Tensor, statics: Sequence[Any], same
     if not isinstance(tensor, MeshTensor):
         return same[0]
     coordinates = coordinates_of(tensor.mesh, tensor.placed)
-    topology = _topology(collective, tensor.topology, coordinates, len(tensor.shape), tuple(statics))
+    topology = _topology(collective, tensor.topology, coordinates, tensor.spec, tuple(statics))
     return MeshTensor(tensor.mesh, same, topology)
 
 
@@ -150,10 +150,10 @@ def _topology(
     collective: Collective,
     operand: TensorTopology,
     coordinates: tuple[MeshCoordinate, ...],
-    rank: int,
+    spec: TensorSpec,
     statics: tuple[Any, ...],
 ) -> TensorTopology:
-    return collective.topology(operand.on(coordinates), rank, statics)
+    return collective.topology(operand.on(coordinates), spec, statics)
 
 
 def _into(
@@ -237,7 +237,7 @@ class _Evaluation:
         receives = []
         for source, spec in plan.received:
             if id(source) not in places:
-                self._known[id(source)] = tensor = allocated(spec, self._members[ranks.own[0]])
+                self._known[id(source)] = tensor = allocated(spec, self.mesh.members()[0])
                 places[id(source)] = _Memory.of(tensor)
             receives.append((source.rank, places[id(source)]))
 
@@ -250,7 +250,7 @@ class _Evaluation:
             sent = [Data(rank, memory.region()) for rank, memory in sends]
             ranks.channel.exchange(plan.call, sent, received, meanwhile=copy_own_parts)
 
-        recorder = self._members[ranks.own[0]].recorder
+        recorder = self.mesh.members()[0].recorder
         if recorder is None:
             run()
         else:
