@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.compiler.texts.text_steps import OnDevices, OpWatcher, Step, SteppedRun
-from ttnn_jit.diagnostics.errors import TtnnJitError
+from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.spelling.naming import names_of
 from ttnn_jit.dialects.text.printer import op_text
@@ -75,7 +75,7 @@ def compare_run(
             try:
                 for _ in run.compared():
                     pass
-            except TtnnJitError as error:
+            except CompileError as error:  # an op is not executed by itself
                 run.note_error(error)
             else:
                 run.compare_whole(results)
@@ -149,7 +149,7 @@ class GoldenRun:
         watcher = None if type(follower) is Follower else _Watcher(self, follower)
         return (ComparedOp(step.op, tuple(self._compare(step))) for step in self._run.steps(watcher))
 
-    def note_error(self, error: TtnnJitError) -> None:
+    def note_error(self, error: CompileError) -> None:
         """Record that the function does not run op by op."""
         call = self._call_of(self._module.functions[self._name], None)
         self._recorder.noted(call, Mode.WHOLE, Status.RAISED, error_text(error))

@@ -7,6 +7,7 @@ import torch
 
 import ttnn_jit
 from tests.end_to_end.built_modules.test_building_modules import built, run, softmax_of_sum, tensor
+from ttnn_jit import ttnn
 from ttnn_jit.sessions import session
 
 ttnn_jit.register_as_ttnn()
@@ -48,7 +49,10 @@ def test_both_modes_record_every_op_and_the_arguments_begin_chains(tmp_path):
 
 def test_a_threshold_fails_and_the_module_is_written_once(tmp_path):
     config = chisel.ChiselChecksConfig(pcc=chisel.PCCConfig(min_pcc=2.0))
-    with chisel.session(debug_chisel_dir=str(tmp_path / "debug"), checks_config=config) as report:
+    with (
+        chisel.session(debug_chisel_dir=str(tmp_path / "debug"), checks_config=config) as report,
+        pytest.warns(UserWarning, match=r"chisel wrote no binary_\d+\.ttnn: a binary has no table for `ttir\.add`"),
+    ):
         submitted()
     failures = report.by_status("numerics_fail")
     assert len(failures) == len(report.by_check("numerics")) == 2
@@ -117,3 +121,13 @@ def test_a_session_sees_submitted_programs_too_with_their_names_of_values():
     ]
     assert all(each.matches for each in report)
     assert result.shape == (4, 8)
+
+
+def test_comparison_mode_raises_for_a_submitted_program_that_differs(monkeypatch):
+    monkeypatch.setattr("ttnn_jit.sessions.text_goldens.JudgedOp.goldens", lambda _: [torch.full((4, 8), 9.0)])
+    with (
+        ttnn.manage_config("enable_comparison_mode", True),
+        ttnn.manage_config("comparison_mode_should_raise_exception", True),
+        pytest.raises(RuntimeError, match=r"ttir\.add: output 0 is not its golden, isolated"),
+    ):
+        submitted()

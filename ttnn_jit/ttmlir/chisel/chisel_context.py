@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import math
 import traceback
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.golden.comparison_checks import ChecksConfig, largest_difference
 from ttnn_jit.golden.comparison_recorder import ComparedCall, Finding, Follower, Outcome, Recorder
 from ttnn_jit.golden.comparison_records import Mode, Status
@@ -210,8 +212,10 @@ class ChiselContext(Follower):
         folder.mkdir(parents=True, exist_ok=True)
         stem = folder / f"binary_{binary.id}"
         stem.with_suffix(".mlir").write_text(json.loads(binary.get_mlir_as_json())["source"], encoding="utf-8")
-        if hasattr(binary, "store"):
+        try:
             binary.store(str(stem.with_suffix(".ttnn")))
+        except TtnnJitError as error:  # the program goes on without the file
+            warnings.warn(f"chisel wrote no {stem.name}.ttnn: {error.message}", stacklevel=2)
 
 
 _STATUS = {
