@@ -13,7 +13,7 @@ from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.compiler.texts.text_steps import OnDevices, OpWatcher, Step, SteppedRun
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.dialects.spelling.naming import names_of
+from ttnn_jit.dialects.spelling.naming import names_around, names_of
 from ttnn_jit.dialects.text.printer import op_text
 from ttnn_jit.dialects.text_calls.text_attributes import name_of
 from ttnn_jit.events.listeners import error_text, silence
@@ -291,7 +291,7 @@ class _Watcher(OpWatcher):
 
 
 def _text_of(op: Operation) -> str:
-    return op_text(op, locations=True).strip()
+    return op_text(op, locations=True, local_scope=True, names=names_around(op)).strip()
 
 
 def _difference(stepped: torch.Tensor, golden: torch.Tensor | None) -> torch.Tensor:

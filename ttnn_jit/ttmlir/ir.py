@@ -68,6 +68,7 @@ from ttnn_jit.ttmlir.mlir_values import (
     AsmState,
     Block,
     BlockArgument,
+    OperationList,
     OpOperand,
     OpOperandList,
     OpResult,
@@ -75,6 +76,7 @@ from ttnn_jit.ttmlir.mlir_values import (
     Region,
     Value,
 )
+from ttnn_jit.ttmlir.operation_attributes import OpAttributeMap
 
 __all__ = [
     "AffineConstantExpr",
@@ -120,12 +122,14 @@ __all__ = [
     "Module",
     "NamedAttribute",
     "NoneType",
+    "OpAttributeMap",
     "OpOperand",
     "OpOperandList",
     "OpResult",
     "OpResultList",
     "OpView",
     "Operation",
+    "OperationList",
     "RankedTensorType",
     "Region",
     "ShapedType",

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 from xdsl import ir
 from xdsl.dialects import builtin
 
+from ttnn_jit.dialects.spelling.naming import names_around
 from ttnn_jit.dialects.text.printer import op_text
 from ttnn_jit.dialects.upstream.context import UpstreamContext
 from ttnn_jit.dialects.upstream.reading import parse_upstream
@@ -217,9 +218,13 @@ class Operation(Held):
         use_local_scope: bool = False,
         **_: Any,
     ) -> str:
-        """The text."""
+        """The text; that of an operation inside another has no aliases, and the names that values have there."""
         return op_text(
-            self.held, locations=enable_debug_info, local_scope=use_local_scope, generic=print_generic_op_form
+            self.held,
+            locations=enable_debug_info,
+            local_scope=use_local_scope or self.held.parent is not None,
+            generic=print_generic_op_form,
+            names=names_around(self.held),
         ).removesuffix("\n")
 
     def print(self, file: Any = None, **options: Any) -> None:

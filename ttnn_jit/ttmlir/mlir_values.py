@@ -139,6 +139,10 @@ class OpOperandList(OpResultList):
     """Operands of an operation."""
 
 
+class OperationList(list[Any]):
+    """The operations of a block."""
+
+
 class Block(Held):
     """A block."""
 
@@ -159,9 +163,9 @@ class Block(Held):
         return OpResultList(BlockArgument(each) for each in self.held.args)
 
     @property
-    def operations(self) -> list[Any]:
+    def operations(self) -> OperationList:
         """Its operations."""
-        return [view_of(op) for op in self.held.ops]
+        return OperationList(view_of(op) for op in self.held.ops)
 
     @property
     def owner(self) -> Any:

@@ -10,6 +10,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
 from ttnn_jit.compiler.texts.text_steps import OnDevices, OpWatcher, SteppedRun
+from ttnn_jit.dialects.spelling.naming import names_around
 from ttnn_jit.dialects.text.printer import op_text
 from ttnn_jit.dialects.text_calls.op_calls import updated_operands
 from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text
@@ -209,7 +210,7 @@ def get_op_loc_info(op_context: OpContext) -> str:
 
 def get_op_debug_str(op_context: OpContext) -> str:
     """The text of the operation, with its location."""
-    return op_text(op_context.op, locations=True).strip()
+    return op_text(op_context.op, locations=True, local_scope=True, names=names_around(op_context.op)).strip()
 
 
 def get_op_input_refs(op_context: OpContext) -> list[TensorRef]:
