@@ -14,6 +14,7 @@ from ttnn_jit.frontend.ir.texts import entries_of
 from ttnn_jit.specs.target import resolve_target
 from ttnn_jit.ttmlir.enums import enum_of
 from ttnn_jit.ttmlir.mlir_operations import MLIRError, Module
+from ttnn_jit.ttmlir.module_loggers import MLIRModuleLogger as MLIRModuleLogger  # noqa: PLC0414 - upstream's name
 from ttnn_jit.ttmlir.passmanager import PrintedStages, run_passes
 from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary, mesh_of
 
