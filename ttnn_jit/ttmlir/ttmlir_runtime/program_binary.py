@@ -185,38 +185,39 @@ class Binary:
     def names(self) -> list[str]:
         """The names of its programs, in order."""
         if self._contents is not None:
-            return [each["name"] for each in self._programs]
+            return [each["name"] for each in self.programs]
         return [*programs_of(self._module)]
 
     def get_num_programs(self) -> int:
         """The number of programs."""
-        return len(self._programs)
+        return len(self.programs)
 
     def get_program_name(self, program_index: int) -> str:
         """The name of a program."""
-        return str(self._programs[program_index]["name"])
+        return str(self.programs[program_index]["name"])
 
     def is_program_private(self, program_index: int) -> bool:
         """Whether a program is only called by others."""
-        return bool(self._programs[program_index]["private"])
+        return bool(self.programs[program_index]["private"])
 
     def get_program_mesh_shape(self, program_index: int) -> list[int]:
         """The extents of a program's mesh."""
-        mesh = self._programs[program_index].get("mesh_shape", {"y": 1, "x": 1})
+        mesh = self.programs[program_index].get("mesh_shape", {"y": 1, "x": 1})
         return [mesh["y"], mesh["x"]]
 
     @property
-    def _programs(self) -> list[dict[str, Any]]:
+    def programs(self) -> list[dict[str, Any]]:
+        """The programs, as tables; those of a module that has operations without one have none."""
         found: list[dict[str, Any]] = self._tree.get("programs", [])
         return found
 
     def inputs(self, program_index: int) -> list[dict[str, Any]]:
         """The references of a program's inputs: shapes, data types, layouts, what is cut over devices."""
-        return [_on_device(each) for each in self._programs[program_index].get("inputs", [])]
+        return [_on_device(each) for each in self.programs[program_index].get("inputs", [])]
 
     def outputs(self, program_index: int) -> list[dict[str, Any]]:
         """The references of a program's outputs."""
-        return [_on_device(each) for each in self._programs[program_index].get("outputs", [])]
+        return [_on_device(each) for each in self.programs[program_index].get("outputs", [])]
 
     def get_program_inputs_as_json(self, program_index: int) -> str:
         """The references of a program's inputs."""
@@ -228,7 +229,7 @@ class Binary:
 
     def get_program_ops_as_json(self, program_index: int) -> str:
         """The operations of a program."""
-        return json_text(self._programs[program_index].get("operations", []))
+        return json_text(self.programs[program_index].get("operations", []))
 
     def get_system_desc_as_json(self) -> str:
         """The system that it was compiled for."""
