@@ -28,6 +28,29 @@ from ttnn_jit.ttmlir.ttmlir_runtime.metal_binary import MetalBinary
 IDENTIFIER = "TTNN"
 
 
+class GoldenTensor:
+    """A tensor of a binary to which a result is compared.
+
+    Args:
+        golden: What the binary holds.
+
+    Attributes:
+        name: The location of the operation.
+        shape: Its extents.
+        stride: Its strides, in elements.
+        dtype: Its dtype.
+    """
+
+    def __init__(self, golden: Golden) -> None:
+        self.name, self.shape, self.stride = golden.name, [*golden.shape], [*golden.stride]
+        self.dtype = DataType[golden.dtype]
+        self._data = golden.data
+
+    def get_data_buffer(self) -> bytes:
+        """The bytes of its elements."""
+        return self._data
+
+
 class Binary:
     """A program that the runtime submits.
 
@@ -243,9 +266,9 @@ class Binary:
         """Location -> device -> the tensor to which the result of the operation is compared."""
         return self._goldens if self._contents is None else goldens_in(self._tree)
 
-    def get_debug_info_golden(self, loc: str) -> dict[int, Golden]:
+    def get_debug_info_golden(self, loc: str) -> dict[int, GoldenTensor]:
         """Device -> the golden of the operation at a location; empty if there is none."""
-        return dict(self.goldens().get(loc, {}))
+        return {device: GoldenTensor(golden) for device, golden in self.goldens().get(loc, {}).items()}
 
     def stages(self) -> list[tuple[str, str]]:
         """Names and texts of the module after stages."""
@@ -292,6 +315,6 @@ def load_binary_from_bytes(data: bytes, name: str = "the binary") -> Binary | Me
 
 
 __all__ = [
-    "Binary", "load_binary_from_bytes", "load_binary_from_capsule", "load_binary_from_path",
+    "Binary", "GoldenTensor", "MetalBinary", "load_binary_from_bytes", "load_binary_from_capsule", "load_binary_from_path",
     "load_system_desc_from_path",
 ]  # fmt: skip
