@@ -315,6 +315,7 @@ def load_binary_from_bytes(data: bytes, name: str = "the binary") -> Binary | Me
 
 
 __all__ = [
-    "Binary", "GoldenTensor", "MetalBinary", "load_binary_from_bytes", "load_binary_from_capsule", "load_binary_from_path",
+    "Binary", "GoldenTensor", "MetalBinary", "load_binary_from_bytes", "load_binary_from_capsule",
+    "load_binary_from_path",
     "load_system_desc_from_path",
 ]  # fmt: skip
