@@ -46,7 +46,10 @@ def _attribute(kind: str, type_: Any, value: Any, variant: str) -> Attribute:
         return _of_union(variant, value)
     if not kind.startswith("#"):
         return attribute_of_value(_plain_value(kind, type_, value), kind)
-    name = kind[1:]
+    return _of_dialect(kind[1:], value)
+
+
+def _of_dialect(name: str, value: Any) -> Attribute:
     match value:
         case list():
             return ttnn_shape(value)
