@@ -197,6 +197,8 @@ def _record(schema: Schema, record: Record, tree: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in tree.items():
         field = record.fields.get(_RENAMED.get(name, str(name)))
+        if field is None and value is False:
+            continue  # a switch of another version that is off
         if field is None:
             raise CompileError(f"{record.name} of a binary has no field for the parameter {name}")
         found |= fitted_field(schema, field.name, field.type, value)

@@ -28,6 +28,29 @@ from ttnn_jit.ttmlir.ttmlir_runtime.metal_binary import MetalBinary
 IDENTIFIER = "TTNN"
 
 
+class GoldenTensor:
+    """A tensor of a binary to which a result is compared.
+
+    Args:
+        golden: What the binary holds.
+
+    Attributes:
+        name: The location of the operation.
+        shape: Its extents.
+        stride: Its strides, in elements.
+        dtype: Its dtype.
+    """
+
+    def __init__(self, golden: Golden) -> None:
+        self.name, self.shape, self.stride = golden.name, [*golden.shape], [*golden.stride]
+        self.dtype = DataType[golden.dtype]
+        self._data = golden.data
+
+    def get_data_buffer(self) -> bytes:
+        """The bytes of its elements."""
+        return self._data
+
+
 class Binary:
     """A program that the runtime submits.
 
@@ -185,7 +208,7 @@ class Binary:
     def names(self) -> list[str]:
         """The names of its programs, in order."""
         if self._contents is not None:
-            return [each["name"] for each in self._programs]
+            return [each["name"] for each in self.programs]
         return [*programs_of(self._module)]
 
     def lower(self) -> None:
@@ -199,33 +222,34 @@ class Binary:
 
     def get_num_programs(self) -> int:
         """The number of programs."""
-        return len(self._programs)
+        return len(self.programs)
 
     def get_program_name(self, program_index: int) -> str:
         """The name of a program."""
-        return str(self._programs[program_index]["name"])
+        return str(self.programs[program_index]["name"])
 
     def is_program_private(self, program_index: int) -> bool:
         """Whether a program is only called by others."""
-        return bool(self._programs[program_index]["private"])
+        return bool(self.programs[program_index]["private"])
 
     def get_program_mesh_shape(self, program_index: int) -> list[int]:
         """The extents of a program's mesh."""
-        mesh = self._programs[program_index].get("mesh_shape", {"y": 1, "x": 1})
+        mesh = self.programs[program_index].get("mesh_shape", {"y": 1, "x": 1})
         return [mesh["y"], mesh["x"]]
 
     @property
-    def _programs(self) -> list[dict[str, Any]]:
+    def programs(self) -> list[dict[str, Any]]:
+        """The programs, as tables; those of a module that has operations without one have none."""
         found: list[dict[str, Any]] = self._tree.get("programs", [])
         return found
 
     def inputs(self, program_index: int) -> list[dict[str, Any]]:
         """The references of a program's inputs: shapes, data types, layouts, what is cut over devices."""
-        return [_on_device(each) for each in self._programs[program_index].get("inputs", [])]
+        return [_on_device(each) for each in self.programs[program_index].get("inputs", [])]
 
     def outputs(self, program_index: int) -> list[dict[str, Any]]:
         """The references of a program's outputs."""
-        return [_on_device(each) for each in self._programs[program_index].get("outputs", [])]
+        return [_on_device(each) for each in self.programs[program_index].get("outputs", [])]
 
     def get_program_inputs_as_json(self, program_index: int) -> str:
         """The references of a program's inputs."""
@@ -237,7 +261,7 @@ class Binary:
 
     def get_program_ops_as_json(self, program_index: int) -> str:
         """The operations of a program."""
-        return json_text(self._programs[program_index].get("operations", []))
+        return json_text(self.programs[program_index].get("operations", []))
 
     def get_system_desc_as_json(self) -> str:
         """The system that it was compiled for."""
@@ -251,9 +275,9 @@ class Binary:
         """Location -> device -> the tensor to which the result of the operation is compared."""
         return self._goldens if self._contents is None else goldens_in(self._tree)
 
-    def get_debug_info_golden(self, loc: str) -> dict[int, Golden]:
+    def get_debug_info_golden(self, loc: str) -> dict[int, GoldenTensor]:
         """Device -> the golden of the operation at a location; empty if there is none."""
-        return dict(self.goldens().get(loc, {}))
+        return {device: GoldenTensor(golden) for device, golden in self.goldens().get(loc, {}).items()}
 
     def stages(self) -> list[tuple[str, str]]:
         """Names and texts of the module after stages."""
@@ -300,6 +324,7 @@ def load_binary_from_bytes(data: bytes, name: str = "the binary") -> Binary | Me
 
 
 __all__ = [
-    "Binary", "load_binary_from_bytes", "load_binary_from_capsule", "load_binary_from_path",
+    "Binary", "GoldenTensor", "MetalBinary", "load_binary_from_bytes", "load_binary_from_capsule",
+    "load_binary_from_path",
     "load_system_desc_from_path",
 ]  # fmt: skip
