@@ -50,7 +50,11 @@ VARIABLES = (
         "`CRITICAL` or `FATAL`; read once",
         "no log",
     ),
-    Variable("TTRT_LOGGER_LEVEL", "likewise; the more talkative of the two counts", "no log"),
+    Variable(
+        "TTRT_LOGGER_LEVEL", "likewise; the more talkative of the two counts. Also the level of ttrt's own log", "no log"
+    ),
+    Variable("LOGGER_LEVEL", "the level of ttrt's own log where `TTRT_LOGGER_LEVEL` is not set", "`INFO`"),
+    Variable("TT_MLIR_HOME", "the folder in which ttrt has `ttrt-artifacts`", "the current folder"),
     Variable("RANK", "with those below, which rank of several this process is; torchrun sets them", ""),
     Variable("WORLD_SIZE", "the number of ranks", "1"),
     Variable("MASTER_ADDR", "where the ranks meet; torch.distributed reads it", ""),

@@ -1,4 +1,4 @@
-"""Finds the submodules of `ttmlir` and `_ttmlir_runtime`, which `ttnn/on_pythonpath` has where no real ones are."""
+"""Finds the submodules of `ttmlir`, `_ttmlir_runtime` and `ttrt`, where `ttnn/on_pythonpath` stands in for them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,23 @@ _HOMES = {
     **{f"ttmlir.{name}": f"ttnn_jit.ttmlir.{name}" for name in ("ir", "passes", "passmanager", "util")},
     "_ttmlir_runtime.runtime": "ttnn_jit.ttmlir.ttmlir_runtime.submission",
     "_ttmlir_runtime.binary": "ttnn_jit.ttmlir.ttmlir_runtime.program_binary",
+    "ttrt.runtime": "ttnn_jit.ttmlir.ttmlir_runtime.submission",
+    "ttrt.binary": "ttnn_jit.tools.ttrt.public_binary",
+    "ttrt.binary.stats": "ttnn_jit.tools.ttrt.op_statistics",
+    "ttrt.common.api": "ttnn_jit.tools.ttrt.public_api",
+    "ttrt.common.util": "ttnn_jit.tools.ttrt.public_names",
+    "ttrt.common.callback": "ttnn_jit.tools.ttrt.op_callbacks",
+    **{
+        f"ttrt.common.{name}": f"ttnn_jit.tools.ttrt.{name}_command"
+        for name in ("query", "read", "run", "perf", "check", "emitpy")
+    },
 }
+_PACKAGES = {"ttmlir.dialects", "ttrt.common"}
+"""Packages that only hold modules."""
 
 
 class SubmoduleFinder(MetaPathFinder):
-    """Finds the names of `_HOMES` and the dialects."""
+    """Finds the names of `_HOMES`, the packages and the dialects."""
 
     def find_spec(
         self,
@@ -33,7 +45,7 @@ class SubmoduleFinder(MetaPathFinder):
         """The spec of a submodule of a stand-in, which has no path; None for others."""
         if path is None or len(path):
             return None
-        if fullname == "ttmlir.dialects":
+        if fullname in _PACKAGES:
             return ModuleSpec(fullname, None, is_package=True)
         if fullname in _HOMES:
             return ModuleSpec(fullname, _Loader(lambda: importlib.import_module(_HOMES[fullname])))

@@ -73,29 +73,29 @@ class GoldenRun:
         Raises:
             CompileError: An op is not executed here.
         """
-        return (ComparedOp(step.op, tuple(self._verdicts(step))) for step in self._run.steps())
+        return (ComparedOp(step.op, tuple(verdicts_of(self._module, step))) for step in self._run.steps())
 
-    def _verdicts(self, step: Step) -> Iterator[Verdict]:
-        if step.is_exchange:
-            (got,) = step.results.values()
-            yield from _Judged(step.read, step.operands, self._is_on_chip, self._module.mesh).verdicts(got)
-        elif not step.read.operation.is_random:
-            yield from self._verdicts_on_devices(step)
 
-    def _verdicts_on_devices(self, step: Step) -> Iterator[Verdict]:
-        """The verdicts on each device; those with the same operands have the same results."""
-        judged = set()
-        for device in range(math.prod(self._module.mesh)):
-            given = {value: tensors[device] for value, tensors in step.operands.items()}
-            key = tuple(map(id, given.values()))
-            if key not in judged:
-                judged.add(key)
-                got = [tensors[device] for tensors in step.results.values()]
-                yield from _Judged(step.read, given, self._is_on_chip).verdicts(got)
+def verdicts_of(module: TextModule, step: Step) -> Iterator[Verdict]:
+    """The verdicts on the results of an op, on the operands that it read; none if the results are drawn."""
+    on_chip = module.target.numerics is Numerics.DEVICE
+    if step.is_exchange:
+        (got,) = step.results.values()
+        yield from _Judged(step.read, step.operands, on_chip, module.mesh).verdicts(got)
+    elif not step.read.operation.is_random:
+        yield from _verdicts_on_devices(step, math.prod(module.mesh), on_chip)
 
-    @property
-    def _is_on_chip(self) -> bool:
-        return self._module.target.numerics is Numerics.DEVICE
+
+def _verdicts_on_devices(step: Step, devices: int, on_chip: bool) -> Iterator[Verdict]:
+    """The verdicts on each device; those with the same operands have the same results."""
+    judged = set()
+    for device in range(devices):
+        given = {value: tensors[device] for value, tensors in step.operands.items()}
+        key = tuple(map(id, given.values()))
+        if key not in judged:
+            judged.add(key)
+            got = [tensors[device] for tensors in step.results.values()]
+            yield from _Judged(step.read, given, on_chip).verdicts(got)
 
 
 class _Judged:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -10,8 +11,10 @@ from xdsl.ir import Operation, SSAValue
 
 from ttnn_jit.compiler.texts.text_steps import OnDevices, Step, SteppedRun
 from ttnn_jit.dialects.text.printer import op_text
+from ttnn_jit.specs.target import SystemDesc, resolve_target
 from ttnn_jit.ttmlir.mlir_locations import Location
 from ttnn_jit.ttmlir.ttmlir_runtime.data_types import on_device
+from ttnn_jit.ttmlir.ttmlir_runtime.memory_reports import MemoryRun
 from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
 from ttnn_jit.ttmlir.ttmlir_runtime.runtime_tensors import Tensor
 
@@ -32,6 +35,13 @@ class CallbackContext:
         self.binary = binary
         self.program_index = program_index
         self.run = run
+
+    @cached_property
+    def memory(self) -> MemoryRun:
+        """The memory of the chip for which the binary was compiled, along the run."""
+        function = self.binary.text_module.functions[self.binary.get_program_name(self.program_index)]
+        described = self.binary.get_system_desc_as_json()
+        return MemoryRun(function, resolve_target(SystemDesc.from_json(described, "the system of the binary")))
 
 
 class TensorRef:
@@ -77,6 +87,8 @@ class DebugHooks:
     """
 
     current: DebugHooks | None = None
+    running: tuple[CallbackContext, OpContext] | None = None
+    """The program and the operation around which a hook is being called."""
 
     def __init__(
         self,
@@ -109,14 +121,14 @@ class DebugHooks:
         context = CallbackContext(binary, program_index, run)
         _call(self.pre_program, binary, context)
         for step in run.steps(before=lambda op, read: self._before(context, op, read.operands, read.written(op))):
-            _call(self.post_op, binary, context, _seen(step))
+            _call_around(self.post_op, context, _seen(step))
         _call(self.post_program, binary, context)
         return run.results_on_devices
 
     def _before(
         self, context: CallbackContext, op: Operation, operands: Sequence[SSAValue], results: Sequence[SSAValue]
     ) -> None:
-        _call(self.pre_op, context.binary, context, OpContext(op, operands, results))
+        _call_around(self.pre_op, context, OpContext(op, operands, results))
 
 
 def _seen(step: Step) -> OpContext:
@@ -126,6 +138,14 @@ def _seen(step: Step) -> OpContext:
 def _call(hook: Hook | None, *arguments: Any) -> None:
     if hook is not None:
         hook(*arguments)
+
+
+def _call_around(hook: Hook | None, context: CallbackContext, op_context: OpContext) -> None:
+    DebugHooks.running = context, op_context
+    try:
+        _call(hook, context.binary, context, op_context)
+    finally:
+        DebugHooks.running = None
 
 
 def unregister_hooks() -> None:
@@ -141,6 +161,11 @@ def get_program_index(context: CallbackContext) -> int:
 def get_op_loc_info(op_context: OpContext) -> str:
     """``loc("...")``."""
     return str(Location(op_context.op.location))
+
+
+def get_debug_info_golden(binary: Binary, location: str) -> dict[int, Any]:
+    """The goldens that a binary holds for a location, by device; none is an empty dictionary."""
+    return dict(binary.get_debug_info_golden(location))
 
 
 def get_op_debug_str(op_context: OpContext) -> str:
