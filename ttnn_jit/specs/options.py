@@ -180,7 +180,7 @@ def requested_log_level() -> int | None:
 
 
 def log_level(name: str, value: str) -> int:
-    """The level of `logging` that the variable `name` gives, in upper or lower case; INFO, with a warning, if unknown."""
+    """The level of `logging` that a variable gives, in upper or lower case; INFO, with a warning, if it is unknown."""
     if value.upper() not in _LOG_LEVELS:
         known = ", ".join(_LOG_LEVELS)
         warnings.warn(f"{name} is {value!r}, which is no level: INFO is taken; it takes {known}", stacklevel=2)

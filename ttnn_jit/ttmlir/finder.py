@@ -20,10 +20,10 @@ _HOMES = {
     "_ttmlir_runtime.binary": "ttnn_jit.ttmlir.ttmlir_runtime.program_binary",
     "ttrt.runtime": "ttnn_jit.ttmlir.ttmlir_runtime.submission",
     "ttrt.binary": "ttnn_jit.tools.ttrt.public_binary",
-    "ttrt.binary.stats": "ttnn_jit.tools.ttrt.op_statistics",
+    "ttrt.binary.stats": "ttnn_jit.tools.ttrt.runs.op_statistics",
     "ttrt.common.api": "ttnn_jit.tools.ttrt.public_api",
-    "ttrt.common.util": "ttnn_jit.tools.ttrt.public_names",
-    "ttrt.common.callback": "ttnn_jit.tools.ttrt.op_callbacks",
+    "ttrt.common.util": "ttnn_jit.tools.ttrt.util_names",
+    "ttrt.common.callback": "ttnn_jit.tools.ttrt.runs.op_callbacks",
     **{
         f"ttrt.common.{name}": f"ttnn_jit.tools.ttrt.{name}_command"
         for name in ("query", "read", "run", "perf", "check", "emitpy")

@@ -89,6 +89,7 @@ class Command:
         self._values[option.name] = value_of(option, value)
 
     def __call__(self) -> tuple[int, list[dict[str, Any]]]:
+        """Runs all stages; returns the exit status and the results."""
         self.results = Results()
         self.preprocess()
         self.check_constraints()

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.specs.target import resolve_target
 from ttnn_jit.tools.ttrt.command_stages import Command, SkippedError
-from ttnn_jit.tools.ttrt.emitted_programs import EmittedFunction, called, functions_in, imported, made_inputs
 from ttnn_jit.tools.ttrt.found_files import PYTHON, TTNN, files_below
 from ttnn_jit.tools.ttrt.loaded_binaries import Binary
 from ttnn_jit.tools.ttrt.option_declarations import ALL_PROGRAMS, COMMANDS
 from ttnn_jit.tools.ttrt.result_files import WrongResultError
 from ttnn_jit.tools.ttrt.run_command import WARM_UP_LOOPS, Run
+from ttnn_jit.tools.ttrt.runs.emitted_programs import EmittedFunction, called, functions_in, imported, made_inputs
 from ttnn_jit.tools.ttrt.system_comparison import rules_on_cpu
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class EmitPy(Command):
         if binary is None:
             return made_inputs(module, function)
         from ttnn_jit import ttnn
-        from ttnn_jit.tools.ttrt.emitted_utils import DeviceGetter
+        from ttnn_jit.tools.ttrt.runs.emitted_utils import DeviceGetter
 
         wanted = [shards[0] for shards in binary.programs[index].input_tensors]
         if not function.makes_inputs:
@@ -128,7 +128,7 @@ def _torch_of(tensor: Any) -> torch.Tensor:
 
 
 def _compare(got: Sequence[torch.Tensor], expected: Sequence[torch.Tensor], name: str) -> None:
-    from ttnn_jit.tools.ttrt.golden_comparison import compared, why_wrong
+    from ttnn_jit.tools.ttrt.runs.golden_comparison import compared, why_wrong
 
     if len(got) != len(expected):
         raise WrongResultError(f"{name} gives {len(got)} outputs, and its binary {len(expected)}")

@@ -67,6 +67,7 @@ class Binary(Flatbuffer):
         file_manager: Not used.
         file_path: The file.
         capsule: A binary of this process instead of a file.
+        ignore_version: Read a file of another version or schema as far as it fits.
 
     Attributes:
         programs: Its programs.
@@ -76,11 +77,20 @@ class Binary(Flatbuffer):
         TtnnJitError: The file is no binary, or a damaged one.
     """
 
-    def __init__(self, logger: Logger, file_manager: FileManager | None, file_path: str, capsule: Any = None) -> None:
+    def __init__(
+        self,
+        logger: Logger,
+        file_manager: FileManager | None,
+        file_path: str,
+        capsule: Any = None,
+        *,
+        ignore_version: bool = False,
+    ) -> None:
         super().__init__(logger, file_manager, file_path, capsule)
         from ttnn_jit.ttmlir.ttmlir_runtime import program_binary
 
-        self.fbb = program_binary.load_binary_from_path(file_path) if capsule is None else capsule
+        load = program_binary.Binary.load
+        self.fbb = load(file_path, ignore_version=ignore_version) if capsule is None else capsule
         self.programs = [Program(index, self.fbb) for index in range(self.fbb.get_num_programs())]
         self.program_indices = range(len(self.programs))
         self.program_results: dict[str, dict[str, dict[str, int | None]]] = {}

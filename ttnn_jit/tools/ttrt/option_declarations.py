@@ -78,8 +78,8 @@ class CommandDeclaration:
         return next((each for each in self.options if each.attribute == wanted), None)
 
 
-def _switch(name: str, meaning: str, **more: str) -> Option:
-    return Option(name, bool, False, meaning, **more)
+def _switch(name: str, meaning: str, *, without_effect: str = "", refusal: str = "") -> Option:
+    return Option(name, bool, False, meaning, None, without_effect, refusal)
 
 
 _NO_KERNELS = "a .ttnn holds operations, and their kernels are compiled for this processor"

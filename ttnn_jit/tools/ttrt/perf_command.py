@@ -11,8 +11,8 @@ from ttnn_jit.tools.ttrt.run_command import Run
 
 if TYPE_CHECKING:
     from ttnn_jit.tools.ttrt.loaded_binaries import Binary, Program
-    from ttnn_jit.tools.ttrt.operation_timings import OperationTimer, Row
-    from ttnn_jit.tools.ttrt.submitted_programs import Hooks, Submitted
+    from ttnn_jit.tools.ttrt.runs.operation_timings import OperationTimer, Row
+    from ttnn_jit.tools.ttrt.runs.submitted_programs import Hooks, Submitted
     from ttnn_jit.ttmlir.ttmlir_runtime.submission import Device
 
 NAME = "ops_perf_results"
@@ -42,8 +42,8 @@ class Perf(Run):
 
     def submitted(self, device: Device, binary: Binary, program: Program, loop: int, hooks: Hooks) -> Submitted:
         """Runs a program as a whole, then operation by operation, and records the times of both."""
-        from ttnn_jit.tools.ttrt.operation_timings import OperationTimer
-        from ttnn_jit.tools.ttrt.submitted_programs import submit
+        from ttnn_jit.tools.ttrt.runs.operation_timings import OperationTimer
+        from ttnn_jit.tools.ttrt.runs.submitted_programs import submit
 
         timer = self._timers.setdefault(binary.file_path, OperationTimer())
         timer.metadata = {
@@ -70,7 +70,7 @@ class Perf(Run):
                 self._save_times(path, self._timers[path].rows)
 
     def _save_times(self, path: str, rows: Sequence[Row]) -> None:
-        from ttnn_jit.tools.ttrt.operation_timings import CONST_EVAL, LAYOUT_CONVERSION, as_csv
+        from ttnn_jit.tools.ttrt.runs.operation_timings import CONST_EVAL, LAYOUT_CONVERSION, as_csv
 
         columns = {"const_eval": CONST_EVAL, "input_layout_conversion": LAYOUT_CONVERSION}
         folder = f"{self.artifacts.folder_of_file(path)}/perf"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ttnn_jit.tools.ttrt import op_statistics as stats
+from ttnn_jit.tools.ttrt.runs import op_statistics as stats
 from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import (
     Binary,
     load_binary_from_capsule,

@@ -12,9 +12,9 @@ from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.tools.ttrt.command_stages import Command
 from ttnn_jit.tools.ttrt.found_files import BINARIES, SYSTEM, files_below
 from ttnn_jit.tools.ttrt.loaded_binaries import Binary, Flatbuffer, SystemFile
-from ttnn_jit.tools.ttrt.op_statistics import counted_ops
 from ttnn_jit.tools.ttrt.option_declarations import COMMANDS, SECTIONS
 from ttnn_jit.tools.ttrt.result_files import in_json
+from ttnn_jit.tools.ttrt.runs.op_statistics import counted_ops
 
 
 class Read(Command):
@@ -63,8 +63,9 @@ class Read(Command):
         return json.dumps(in_json(self._by_file), indent=2) if self._by_file else ""
 
     def _load(self, path: str) -> Flatbuffer:
-        kind = SystemFile if Path(path).suffix == SYSTEM else Binary
-        loaded = kind(self.logger, self.file_manager, path)
+        if Path(path).suffix == SYSTEM:
+            return SystemFile(self.logger, self.file_manager, path)
+        loaded = Binary(self.logger, self.file_manager, path, ignore_version=self["--ignore-version"])
         loaded.check_version(ignore=self["--ignore-version"])
         return loaded
 

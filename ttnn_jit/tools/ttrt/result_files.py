@@ -84,7 +84,8 @@ def _junit(results: Sequence[Mapping[str, Any]]) -> bytes:
                 case, "skipped" if each["result"] == SKIP else "failure", {"message": fields["exception"]}
             )
     ElementTree.indent(top)
-    return ElementTree.tostring(top, encoding="utf-8", xml_declaration=True)
+    written: bytes = ElementTree.tostring(top, encoding="utf-8", xml_declaration=True)
+    return written
 
 
 _FIELDS = ("file_path", "result", "exception", "log_file", "artifacts")

@@ -17,9 +17,9 @@ from ttnn_jit.tools.ttrt.system_comparison import rules_on_cpu
 if TYPE_CHECKING:
     import torch
 
-    from ttnn_jit.tools.ttrt.op_callbacks import CallbackRuntimeConfig
-    from ttnn_jit.tools.ttrt.program_inputs import Shards
-    from ttnn_jit.tools.ttrt.submitted_programs import Hooks, Submitted
+    from ttnn_jit.tools.ttrt.runs.op_callbacks import CallbackRuntimeConfig
+    from ttnn_jit.tools.ttrt.runs.program_inputs import Shards
+    from ttnn_jit.tools.ttrt.runs.submitted_programs import Hooks, Submitted
     from ttnn_jit.ttmlir.ttmlir_runtime.submission import Device
 
 _SCHEDULE = re.compile(r"\d+:\d+(,\d+:\d+)*")
@@ -63,7 +63,7 @@ class Run(Command):
         """Runs every binary."""
         for path in self._paths:
             with self.recorded(path, program_index=self.program_index) as more:
-                binary = Binary(self.logger, self.file_manager, path)
+                binary = Binary(self.logger, self.file_manager, path, ignore_version=self["--ignore-version"])
                 if self.keeps_binaries:
                     self.binaries.append(binary)
                 binary.check_version(ignore=self["--ignore-version"])
@@ -80,8 +80,8 @@ class Run(Command):
 
     def _run(self, binary: Binary, program: Program) -> None:
         """Runs one program in all loops, and looks at its results."""
-        from ttnn_jit.tools.ttrt.op_callbacks import post_op_get_callback_fn, pre_op_get_callback_fn
-        from ttnn_jit.tools.ttrt.submitted_programs import open_device
+        from ttnn_jit.tools.ttrt.runs.op_callbacks import post_op_get_callback_fn, pre_op_get_callback_fn
+        from ttnn_jit.tools.ttrt.runs.submitted_programs import open_device
 
         config = self._callbacks(binary)
         program.input_tensors = self._inputs(binary, program, config)
@@ -100,14 +100,14 @@ class Run(Command):
 
     def submitted(self, device: Device, binary: Binary, program: Program, loop: int, hooks: Hooks) -> Submitted:
         """Runs a program once, and records its times."""
-        from ttnn_jit.tools.ttrt.submitted_programs import submit
+        from ttnn_jit.tools.ttrt.runs.submitted_programs import submit
 
         found = submit(device, binary, program, program.input_tensors, hooks)
         binary.add_program_results(program.index, loop, found.submission, found.fetching)
         return found
 
     def _callbacks(self, binary: Binary) -> CallbackRuntimeConfig:
-        from ttnn_jit.tools.ttrt.op_callbacks import CallbackRuntimeConfig
+        from ttnn_jit.tools.ttrt.runs.op_callbacks import CallbackRuntimeConfig
 
         compares = not (self["--disable-golden"] or self["--benchmark"])
         return CallbackRuntimeConfig(
@@ -123,7 +123,7 @@ class Run(Command):
         )
 
     def _inputs(self, binary: Binary, program: Program, config: CallbackRuntimeConfig) -> list[Shards]:
-        from ttnn_jit.tools.ttrt.program_inputs import golden_inputs, initial_inputs
+        from ttnn_jit.tools.ttrt.runs.program_inputs import golden_inputs, initial_inputs
 
         stored = golden_inputs(program, binary.fbb) if config.enable_golden else None
         if stored is not None:
@@ -146,7 +146,7 @@ class Run(Command):
 
     def _log_memory(self, binary: Binary, program: Program) -> None:
         if self["--memory-log-level"] in {"program", "any"}:
-            from ttnn_jit.ttmlir.ttmlir_runtime.memory_reports import MemoryRun
+            from ttnn_jit.ttmlir.ttmlir_runtime.chip_memory import MemoryRun
 
             run = MemoryRun(binary.fbb.text_module.functions[program.name], binary.target)
             self.log.info("memory before program %s: %s", program.index, _used(run.memory.view()))
@@ -173,7 +173,7 @@ class Run(Command):
         """Compares the outputs with the goldens that the binary holds."""
         import torch
 
-        from ttnn_jit.tools.ttrt.golden_comparison import compared, golden_to_torch, why_wrong
+        from ttnn_jit.tools.ttrt.runs.golden_comparison import compared, golden_to_torch, why_wrong
 
         for index, shards in enumerate(program.output_tensors):
             stored = binary.fbb.get_debug_info_golden(f"output_{index}")
@@ -197,13 +197,13 @@ class Run(Command):
             self.log.info("output %s matches its golden, pcc=%s", index, entry["actual_pcc"])
 
     def _log_differences(self, index: int, golden: torch.Tensor, got: torch.Tensor) -> None:
-        from ttnn_jit.tools.ttrt.golden_comparison import largest_differences
+        from ttnn_jit.tools.ttrt.runs.golden_comparison import largest_differences
 
         for kind, relative in (("absolute", False), ("relative", True)):
             for each in largest_differences(golden, got, self["--golden-diff-topk"], relative=relative):
                 self.log.info(
                     "output %s, %s difference %.6e at %s: golden %+.6e, output %+.6e",
-                    index, kind, each.difference, list(each.index), each.golden, each.result,
+                    index, kind, each.difference, list(each.place), each.golden, each.result,
                 )  # fmt: skip
 
     def _require_identity(self, program: Program) -> None:

@@ -13,8 +13,8 @@ from ttnn_jit.compiler.texts.text_steps import OnDevices, Step, SteppedRun
 from ttnn_jit.dialects.text.printer import op_text
 from ttnn_jit.specs.target import SystemDesc, resolve_target
 from ttnn_jit.ttmlir.mlir_locations import Location
+from ttnn_jit.ttmlir.ttmlir_runtime.chip_memory import MemoryRun
 from ttnn_jit.ttmlir.ttmlir_runtime.data_types import on_device
-from ttnn_jit.ttmlir.ttmlir_runtime.memory_reports import MemoryRun
 from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
 from ttnn_jit.ttmlir.ttmlir_runtime.runtime_tensors import Tensor
 

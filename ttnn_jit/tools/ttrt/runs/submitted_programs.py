@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ttnn_jit.tools.ttrt.program_inputs import Shards
+from ttnn_jit.tools.ttrt.runs.program_inputs import Shards
 from ttnn_jit.ttmlir.ttmlir_runtime import submission
 from ttnn_jit.ttmlir.ttmlir_runtime.data_types import OF_TORCH
 

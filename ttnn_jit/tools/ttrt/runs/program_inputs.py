@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.tools.texts.inputs import draw_inputs, require_memory
-from ttnn_jit.tools.ttrt.golden_comparison import golden_to_torch
+from ttnn_jit.tools.ttrt.runs.golden_comparison import golden_to_torch
 
 if TYPE_CHECKING:
     import torch

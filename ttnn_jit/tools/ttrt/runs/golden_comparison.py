@@ -23,13 +23,13 @@ class Difference(NamedTuple):
         golden: The golden.
         result: The result.
         difference: Their distance; relative ones are divided by the golden.
-        index: The place.
+        place: Its indices.
     """
 
     golden: float
     result: float
     difference: float
-    index: tuple[int, ...]
+    place: tuple[int, ...]
 
 
 def golden_to_torch(golden: Any) -> torch.Tensor:

@@ -97,7 +97,8 @@ def bytes_per_bank(value: SSAValue, banks: dict[str, int]) -> tuple[str, int]:
     """
     layout = value.type.encoding  # type: ignore[attr-defined]  # a tensor's
     if not isinstance(layout, TTNNLayoutAttr):
-        *outer, rows, columns = 1, 1, *value.type.get_shape()  # type: ignore[attr-defined]
+        shape: tuple[int, ...] = (1, 1, *value.type.get_shape())  # type: ignore[attr-defined]
+        *outer, rows, columns = shape
         tiles = math.prod(outer) * math.ceil(rows / TILE_HEIGHT) * math.ceil(columns / TILE_WIDTH)
         dtype = dtype_in_text(value.type.get_element_type())  # type: ignore[attr-defined]
         size = TILE_HEIGHT * TILE_WIDTH * dtype.itemsize

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -116,10 +117,8 @@ def _tensor(side: str, types: Sequence[Any]) -> Row:
     if not types:
         return {}
     type_ = types[0]
-    *outer, z, y, x = 1, 1, 1, 1, *type_.get_shape()
-    volume = 1
-    for extent in outer:
-        volume *= extent
+    shape: tuple[int, ...] = (1, 1, 1, *type_.get_shape())
+    *outer, z, y, x = shape
     layout, memory = "ROW_MAJOR", ""
     if isinstance(type_.encoding, TTNNLayoutAttr):
         layout = "TILE" if isinstance(type_.encoding.memref.element_type, TileType) else "ROW_MAJOR"
@@ -127,7 +126,7 @@ def _tensor(side: str, types: Sequence[Any]) -> Row:
         on_device = f"{kind.name}_{type_.encoding.tensor_memory_layout.name}"
         memory = "HOST" if kind is BufferType.SYSTEM_MEMORY else on_device
     dtype = dtype_in_text(type_.get_element_type()).name
-    values = (volume, z, y, x, layout, dtype, memory)
+    values = (math.prod(outer), z, y, x, layout, dtype, memory)
     return {f"{side}_0_{name}": value for name, value in zip(_OF_TENSOR, values, strict=True)}
 
 

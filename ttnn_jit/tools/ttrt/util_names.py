@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.tools.ttrt.artifact_folders import Artifacts
 from ttnn_jit.tools.ttrt.artifact_folders import sanitized_name as get_sanitized_filename
 from ttnn_jit.tools.ttrt.found_files import FileManager
-from ttnn_jit.tools.ttrt.golden_comparison import golden_to_torch as golden_tensor_to_torch
-from ttnn_jit.tools.ttrt.golden_comparison import largest_differences, pcc_of
 from ttnn_jit.tools.ttrt.loaded_binaries import Binary, Flatbuffer
 from ttnn_jit.tools.ttrt.loaded_binaries import SystemFile as SystemDesc
 from ttnn_jit.tools.ttrt.result_files import TEST_STATUS as TTRT_TEST_EXCEPTION_RETURN_CODE
 from ttnn_jit.tools.ttrt.result_files import Results
 from ttnn_jit.tools.ttrt.result_files import WrongResultError as TTRTTestException
+from ttnn_jit.tools.ttrt.runs.golden_comparison import golden_to_torch as golden_tensor_to_torch
+from ttnn_jit.tools.ttrt.runs.golden_comparison import largest_differences, pcc_of
 from ttnn_jit.tools.ttrt.ttrt_logger import Logger
 
 if TYPE_CHECKING:
@@ -67,16 +68,20 @@ def mask_torch_inf_nan(tensor: torch.Tensor) -> torch.Tensor:
 
 def create_tensor(tensor_shards: list[torch.Tensor], mesh_shape: list[int]) -> Any:
     """A tensor of the runtime over tensors of torch, which the caller keeps."""
-    from ttnn_jit.tools.ttrt.submitted_programs import runtime_tensor
+    from ttnn_jit.tools.ttrt.runs.submitted_programs import runtime_tensor
 
     return runtime_tensor(tensor_shards, mesh_shape)
 
 
 def convert_input_layouts(device: Any, inputs: list[Any], fbb: Any, program_index: int) -> list[Any]:
     """Inputs in the layouts that a program takes."""
-    from ttnn_jit.ttmlir.ttmlir_runtime.submission import get_layout, to_layout
+    from ttnn_jit.ttmlir.ttmlir_runtime import submission
 
-    return [to_layout(each, device, get_layout(fbb, program_index, index), True) for index, each in enumerate(inputs)]
+    layout_of: Callable[..., Any] = submission.get_layout
+    return [
+        submission.to_layout(each, device, layout_of(fbb, program_index, index), True)
+        for index, each in enumerate(inputs)
+    ]
 
 
 def convert_runtime_to_torch_tensor(runtime_tensor: Any) -> torch.Tensor:

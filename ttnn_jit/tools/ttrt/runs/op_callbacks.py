@@ -15,10 +15,10 @@ from ttnn_jit.dialects.text_calls.op_calls import read_op
 from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.tools.texts.goldens import verdicts_of
 from ttnn_jit.tools.ttrt.artifact_folders import sanitized_name
-from ttnn_jit.tools.ttrt.golden_comparison import COMPUTED, compared, golden_to_torch, why_wrong
 from ttnn_jit.tools.ttrt.result_files import WrongResultError, in_json
+from ttnn_jit.tools.ttrt.runs.golden_comparison import COMPUTED, compared, golden_to_torch, why_wrong
+from ttnn_jit.ttmlir.ttmlir_runtime.chip_memory import MEMORIES
 from ttnn_jit.ttmlir.ttmlir_runtime.debug_hooks import get_op_debug_str, get_op_loc_info, get_op_output_tensor
-from ttnn_jit.ttmlir.ttmlir_runtime.memory_reports import MEMORIES
 
 if TYPE_CHECKING:
     import logging as logs
@@ -48,7 +48,7 @@ class CallbackRuntimeConfig:
         compute_goldens: Compare operations for which the binary holds none with goldens that are computed.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - upstream's parameters
         self,
         device: Any = None,
         artifact_dir: str = "",

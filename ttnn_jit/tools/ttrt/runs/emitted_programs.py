@@ -64,7 +64,7 @@ def functions_in(source: str, path: str) -> list[EmittedFunction]:
 @contextmanager
 def imported(path: str) -> Iterator[ModuleType]:
     """A block in which a program is imported; modules beside it, and `utils`, are found and forgotten afterwards."""
-    from ttnn_jit.tools.ttrt import emitted_utils
+    from ttnn_jit.tools.ttrt.runs import emitted_utils
     from ttnn_jit.ttnn.namespace.stand_in import register_as_ttnn
 
     register_as_ttnn()
