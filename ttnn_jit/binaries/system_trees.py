@@ -12,14 +12,15 @@ from ttnn_jit.binaries.attribute_reading import attribute_of_field
 from ttnn_jit.binaries.attribute_trees import fitted, tree_of
 from ttnn_jit.binaries.schema import Schema
 from ttnn_jit.dialects.ttcore import SYSTEM_DESC, SystemDescAttr
-from ttnn_jit.dialects.upstream.rewriting.system_descriptions import system_desc
+from ttnn_jit.dialects.upstream.rewriting.system_descriptions import system_desc, system_desc_of
 from ttnn_jit.dialects.upstream.table_attributes import TableAttribute
 from ttnn_jit.specs.target import SystemDesc
 
 
 def system_tree(schema: Schema, module: ModuleOp) -> dict[str, Any]:
     """The system description of a module; that of one Wormhole if it names none."""
-    found = module.attributes.get(SYSTEM_DESC)
+    modules = (each for each in module.walk() if isinstance(each, ModuleOp))  # also one inside a device module
+    found = next((each.attributes[SYSTEM_DESC] for each in modules if SYSTEM_DESC in each.attributes), None)
     if isinstance(found, TableAttribute):
         return attribute_tree(schema, found)
     if isinstance(found, SystemDescAttr):
@@ -32,7 +33,7 @@ def target_tree(schema: Schema, target: SystemDesc) -> dict[str, Any]:
     chips = 1
     for extent in target.mesh:
         chips *= extent
-    return attribute_tree(schema, system_desc(target.arch, target.grid, chips))
+    return attribute_tree(schema, system_desc_of(target, chips))
 
 
 def attribute_tree(schema: Schema, attribute: Any) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ttnn_jit.binaries.attribute_reading import attribute_of_field
 from ttnn_jit.binaries.constants import elements_attribute
+from ttnn_jit.binaries.location_texts import location_of_text
 from ttnn_jit.binaries.operation_rows import operations_by_table, record_of, row_of
 from ttnn_jit.binaries.schema import Field, Record, Schema, Union
 from ttnn_jit.binaries.system_trees import description_attribute
@@ -100,7 +101,9 @@ class _ProgramReader:
             self._define("semaphore", tree, self._block.insert_arg(parsed_type(_SEMAPHORE), len(self._block.args)))
         for index, operation in enumerate(program.get("operations", [])):
             try:
-                self._block.add_op(_OperationReader(self, operation).operation())
+                made = _OperationReader(self, operation).operation()
+                made.location = location_of_text(operation.get("loc_info", ""))
+                self._block.add_op(made)
             except TtnnJitError as error:
                 raise ProgramFormatError(f"operation {index}: {error.message}") from error
         results = [self.value("tensor", tree) for tree in program.get("outputs", [])]

@@ -50,9 +50,7 @@ VARIABLES = (
         "`CRITICAL` or `FATAL`; read once",
         "no log",
     ),
-    Variable(
-        "TTRT_LOGGER_LEVEL", "likewise; the more talkative of both counts; also of ttrt's own log", "no log"
-    ),
+    Variable("TTRT_LOGGER_LEVEL", "likewise; the more talkative of both counts; also of ttrt's own log", "no log"),
     Variable("LOGGER_LEVEL", "the level of ttrt's own log where `TTRT_LOGGER_LEVEL` is not set", "`INFO`"),
     Variable("TT_MLIR_HOME", "the folder in which ttrt has `ttrt-artifacts`", "the current folder"),
     Variable("RANK", "with those below, which rank of several this process is; torchrun sets them", ""),

@@ -379,7 +379,14 @@ def _definitions(aliases: Iterable[_Alias], printer: MLIRPrinter) -> str:
     return printer.text()
 
 
-def op_text(op: Operation, *, locations: bool = False, local_scope: bool = False, generic: bool = False) -> str:
+def op_text(
+    op: Operation,
+    *,
+    locations: bool = False,
+    local_scope: bool = False,
+    generic: bool = False,
+    within: Operation | None = None,
+) -> str:
     """`op` as mlir-opt prints it: aliases, the op, aliases of locations.
 
     Args:
@@ -387,8 +394,9 @@ def op_text(op: Operation, *, locations: bool = False, local_scope: bool = False
         locations: Whether locations are printed.
         local_scope: Whether attributes are printed in full, without aliases.
         generic: Whether every op is printed in generic form.
+        within: The op around it whose text has the names of its operands; by default they are unknown.
     """
-    names = names_of(op)
+    names = names_of(within or op)
     collector = _AliasCollector(names, locations=locations)
     collector.is_generic = generic
     collector.print_op(op)

@@ -155,14 +155,14 @@ class Command:
         if result == PASS:
             self.log.info("PASS: %s", file_path)
         else:
-            self.log.error("%s: %s: %s", result.upper(), file_path, reason)
+            self.log.error("%s: %s", result, reason if reason.startswith(file_path) else f"{file_path}: {reason}")
 
     def files_of(self, find: Any, path: str) -> list[str]:
         """The files that a function finds below a path; a record says why there are none."""
         try:
             return list(find(path))
         except ArgumentError as error:
-            self.log.error("ERROR: %s", one_line(error))
+            self.log.error("%s", one_line(error))
             self.record(ERROR, one_line(error), file_path=path)
             return []
 

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import Any, NoReturn
 
 from ttnn_jit.diagnostics.errors import ArgumentError, TtnnJitError
 from ttnn_jit.tools.ttrt.option_declarations import CommandDeclaration, Option
+
+
+class OneLineParser(argparse.ArgumentParser):
+    """A parser that says in one line what is wrong with a command line, and exits with status 2."""
+
+    def error(self, message: str) -> NoReturn:
+        """Exits."""
+        self.exit(2, f"{self.prog}: error: {message}; `{self.prog} --help` lists what there is\n")
 
 
 def add_command(commands: Any, declaration: CommandDeclaration) -> argparse.ArgumentParser:

@@ -34,7 +34,7 @@ class Query(Command):
             target = self.target
         except ArgumentError as error:
             self.system_desc = self.device_ids = None
-            self.log.error("ERROR: %s", one_line(error))
+            self.log.error("%s", one_line(error))
             self.record(ERROR, one_line(error))
             return
         self.device_ids = list(range(math.prod(target.mesh)))

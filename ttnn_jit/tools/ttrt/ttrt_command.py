@@ -12,7 +12,7 @@ from importlib import import_module
 from ttnn_jit import __version__
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.tools.ttrt.option_declarations import COMMANDS
-from ttnn_jit.tools.ttrt.option_parsing import add_command, one_line
+from ttnn_jit.tools.ttrt.option_parsing import OneLineParser, add_command, one_line
 
 INTERRUPTED = 130
 _GDB = "--gdb"
@@ -34,7 +34,10 @@ def main(arguments: Sequence[str] | None = None, prog: str = "ttrt") -> int:
         declaration = COMMANDS[options.command]
         command = import_module(f"ttnn_jit.tools.ttrt.{declaration.name}_command")
         instance = getattr(command, declaration.class_name)(options)
-        code, _ = instance()
+        try:
+            code, _ = instance()
+        finally:
+            instance.logger.close()
         if shown := instance.shown():
             print(shown)
     except (TtnnJitError, OSError) as error:
@@ -51,7 +54,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "ttrt") -> int:
 
 def parser_of(prog: str = "ttrt") -> argparse.ArgumentParser:
     """The parser of the command line."""
-    parser = argparse.ArgumentParser(
+    parser = OneLineParser(
         prog=prog,
         description="Reads, checks, runs and measures compiled binaries, on this processor: no chip is used.",
         allow_abbrev=False,

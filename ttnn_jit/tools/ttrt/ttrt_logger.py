@@ -6,6 +6,7 @@ import itertools
 import logging
 import os
 import sys
+import weakref
 
 from ttnn_jit.specs.options import log_level
 
@@ -20,6 +21,12 @@ def chosen_level() -> int:
         return log_level("TTRT_LOGGER_LEVEL", chosen)
     older = os.environ.get("LOGGER_LEVEL")
     return log_level("LOGGER_LEVEL", older) if older else logging.INFO
+
+
+def _close(log: logging.Logger) -> None:
+    for handler in [*log.handlers]:
+        log.removeHandler(handler)
+        handler.close()
 
 
 class Logger:
@@ -42,6 +49,11 @@ class Logger:
             # Opened now, so that a path that cannot be written is refused before anything runs.
             self._add(logging.FileHandler(file_name, mode="w", encoding="utf-8"))
         self._add(shown)
+        self._finalizer = weakref.finalize(self, _close, self._log)
+
+    def close(self) -> None:
+        """Closes the file; nothing is logged afterwards."""
+        self._finalizer()
 
     def _add(self, handler: logging.Handler) -> None:
         handler.setFormatter(_FORMAT)

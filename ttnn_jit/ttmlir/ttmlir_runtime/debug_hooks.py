@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import torch
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from ttnn_jit.compiler.texts.text_steps import OnDevices, Step, SteppedRun
@@ -169,8 +170,11 @@ def get_debug_info_golden(binary: Binary, location: str) -> dict[int, Any]:
 
 
 def get_op_debug_str(op_context: OpContext) -> str:
-    """The text of the operation."""
-    return op_text(op_context.op, local_scope=True).strip()
+    """The text of the operation, with the names of values in its function."""
+    top: Operation = op_context.op
+    while (above := top.parent_op()) is not None and not isinstance(top, FuncOp):
+        top = above
+    return op_text(op_context.op, local_scope=True, within=top).strip()
 
 
 def get_op_input_refs(op_context: OpContext) -> list[TensorRef]:

@@ -1,14 +1,21 @@
-"""System descriptions as the runtime reads them."""
+"""System descriptions as the runtime reads and writes them."""
 
 from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from typing import Any
 
-from ttnn_jit.specs.target import SystemDesc, read_target
+from ttnn_jit.binaries.binary_file import file_head, identifier_of, read_file, version_text, write_file
+from ttnn_jit.binaries.json_text import json_text
+from ttnn_jit.binaries.schema import schema
+from ttnn_jit.binaries.system_trees import target_tree
+from ttnn_jit.diagnostics.errors import ArgumentError, ProgramFormatError
+from ttnn_jit.process.complete_file import write_complete
+from ttnn_jit.specs.target import SystemDesc, read_target, resolve_target
 
-_DRAM_CHANNELS = {"wormhole_b0": 12, "blackhole": 8}
+IDENTIFIER = "TTSY"
 
 
 class SystemDescription:
@@ -16,37 +23,77 @@ class SystemDescription:
 
     Args:
         target: Their rules.
+        tree: The root table of the file that it was read from, if there is one.
     """
 
-    file_identifier = "TTSY"
+    file_identifier = IDENTIFIER
 
-    def __init__(self, target: SystemDesc) -> None:
+    def __init__(self, target: SystemDesc, tree: dict[str, Any] | None = None) -> None:
         self._target = target
+        self._tree = tree or file_head() | {"system_desc": self._described()}
 
     def as_json(self) -> str:
-        """The description in the form of tt-mlir's tools.
+        """The description in the form of tt-mlir's tools; a cpu has no chips, and only its grid and memory."""
+        return json_text(self._tree)
 
-        Of a chip it says its architecture, its grids and its bytes of memory, which are what is known of it here.
+    @property
+    def version(self) -> str:
+        """The version of the file."""
+        return version_text(self._tree)
+
+    @property
+    def schema_hash(self) -> str:
+        """The hash of its schema's facts here; it is not that of tt-mlir's builds."""
+        return str(self._tree.get("schema_hash", ""))
+
+    @property
+    def ttmlir_git_hash(self) -> str:
+        """What wrote it."""
+        return str(self._tree.get("ttmlir_git_hash", ""))
+
+    def check_schema_hash(self) -> bool:
+        """Whether its schema is the one that is written here."""
+        return self.schema_hash == schema().hash
+
+    def store(self, path: str) -> None:
+        """Writes a flatbuffer (.ttsys), or the JSON of the target if the name ends in .json.
+
+        Raises:
+            ArgumentError: A flatbuffer describes chips, and this is a cpu.
+            OSError: The file cannot be written.
         """
-        count = math.prod(self._target.mesh)
-        return json.dumps({"system_desc": {"chip_descs": [self._chip()], "chip_desc_indices": [0] * count}})
+        if path.endswith(".json"):
+            write_complete(Path(path), [self._target.to_json().encode()])
+            return
+        if self._target.arch == "cpu":
+            raise ArgumentError(
+                "a .ttsys describes chips, and the target is a cpu", help="`ttnn-jit query` prints JSON"
+            )
+        write_complete(Path(path), [write_file(self._tree, IDENTIFIER)])
 
-    def _chip(self) -> dict[str, Any]:
+    def _described(self) -> dict[str, Any]:
+        if self._target.arch != "cpu":
+            return target_tree(schema(), self._target)
         rows, columns = self._target.grid
-        channels = _DRAM_CHANNELS.get(self._target.arch, 1)
-        return {
-            "arch": self._target.arch.capitalize(),
-            "grid_size": {"y": rows, "x": columns},
-            "dram_grid_size": {"y": 1, "x": channels},
-            "num_dram_channels": channels,
-            "l1_size": self._target.l1_bytes,
-        }
+        chip = {"arch": "Cpu", "grid_size": {"y": rows, "x": columns}, "l1_size": self._target.l1_bytes}
+        return {"chip_descs": [chip], "chip_desc_indices": [0] * math.prod(self._target.mesh)}
 
 
-def load_system_desc_from_path(path: str) -> SystemDescription:
-    """The description in a JSON file.
+def load_system_desc_from_path(path: str, *, ignore_version: bool = False) -> SystemDescription:
+    """The description in a flatbuffer (.ttsys) or in JSON.
 
     Raises:
         ArgumentError: The file cannot be read, or is no system description.
+        ProgramFormatError: It is a flatbuffer of another kind, version or schema, or damaged.
     """
-    return SystemDescription(read_target(path))
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise ArgumentError(f"the system description {path} cannot be read: {error.strerror}") from error
+    if identifier_of(data) is None:
+        return SystemDescription(read_target(path))
+    tree = read_file(data, path, IDENTIFIER, ignore_version=ignore_version).tree
+    if "system_desc" not in tree:
+        raise ProgramFormatError(f"{path} describes no system")
+    described = json.dumps({"system_desc": json.loads(json_text(tree["system_desc"]))})
+    return SystemDescription(resolve_target(SystemDesc.from_json(described, path)), tree)

@@ -10,7 +10,7 @@ from typing import Any, Self
 from xdsl.dialects.builtin import ModuleOp
 
 from ttnn_jit.binaries.binary_file import FileContents, file_head, read_file, version_text, write_file
-from ttnn_jit.binaries.debug_information import Golden, Goldens, Stages, debug_tree, goldens_in, stages_in
+from ttnn_jit.binaries.debug_information import Goldens, Stages, debug_tree, goldens_in, stages_in
 from ttnn_jit.binaries.json_text import json_text
 from ttnn_jit.binaries.module_to_tables import ModuleWriter, has_tables, programs_of
 from ttnn_jit.binaries.schema import schema
@@ -23,6 +23,7 @@ from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.specs.target import resolve_target
 from ttnn_jit.ttmlir.ttmlir_runtime.data_types import TORCH_DTYPES, DataType, device_dtype
 from ttnn_jit.ttmlir.ttmlir_runtime.described_systems import load_system_desc_from_path
+from ttnn_jit.ttmlir.ttmlir_runtime.golden_tensors import GoldenTensor
 
 IDENTIFIER = "TTNN"
 
@@ -227,9 +228,9 @@ class Binary:
         """Location -> device -> the tensor to which the result of the operation is compared."""
         return self._goldens if self._contents is None else goldens_in(self._tree)
 
-    def get_debug_info_golden(self, loc: str) -> dict[int, Golden]:
+    def get_debug_info_golden(self, loc: str) -> dict[int, GoldenTensor]:
         """Device -> the golden of the operation at a location; empty if there is none."""
-        return dict(self.goldens().get(loc, {}))
+        return {device: GoldenTensor(each) for device, each in self.goldens().get(loc, {}).items()}
 
     def stages(self) -> list[tuple[str, str]]:
         """Names and texts of the module after stages."""
