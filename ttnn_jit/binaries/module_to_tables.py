@@ -27,6 +27,7 @@ from ttnn_jit.dialects.upstream.tables import OperationRow
 from ttnn_jit.frontend.ir.texts import entries_of, functions_in
 
 Tree = dict[str, Any]
+_DEVICE, _SEMAPHORE = "!ttnn.device", "!ttnn.global_semaphore"
 
 
 def has_tables(module: ModuleOp) -> bool:
@@ -100,7 +101,8 @@ class _ProgramWriter:
             (value, self.reference(value, arguments.data[index].data if arguments else {}))
             for index, value in enumerate(block.args)
         ]
-        operations, outputs = [], []
+        operations = [self._opened(tree) for value, tree in given if str(value.type) == _DEVICE]
+        outputs: list[Tree] = []
         for op in block.ops:
             if name_of(op) == "func.return":
                 attributes: list[Any] = [each.data for each in results] if results else [{}] * len(op.operands)
@@ -118,8 +120,18 @@ class _ProgramWriter:
             "private": self.function.sym_name.data not in self.module.entries,
             "mesh_shape": {"y": rows, "x": columns},
         }
-        semaphores = [tree for value, tree in given if not isinstance(value.type, TensorType)]
+        for value, _ in given:
+            if not isinstance(value.type, TensorType) and str(value.type) not in {_DEVICE, _SEMAPHORE}:
+                raise CompileError(f"a binary has no input of {value.type}", location=location_of(self.function))
+        semaphores = [tree for value, tree in given if str(value.type) == _SEMAPHORE]
         return tree | {"semaphore_inputs": semaphores}
+
+    def _opened(self, reference: Tree) -> Tree:
+        """The operation that opens a device, for a function that gets it as an argument."""
+        rows, columns = ([1, 1, *self.mesh])[-2:]
+        mesh, chips = {"y": rows, "x": columns}, [*range(rows * columns)]
+        opened = {"mesh": mesh, "offset": {"y": 0, "x": 0}, "chip_ids": chips, "out": reference}
+        return {"type_type": "GetDeviceOp", "type": opened, "debug_info": "", "loc_info": "loc(unknown)"}
 
     def reference(self, value: SSAValue, attributes: Mapping[str, Attribute] | None = None) -> Tree:
         """The reference of a value: its number, and of a tensor its description."""
@@ -226,8 +238,9 @@ class _OperationWriter:
     def _attribute(self, name: str) -> Any:
         found = self.attributes.get(name)
         if found is None:
-            declared = next(each for each in self.row.attributes if each.name == name)
-            found = default_of(declared.default, declared.kind) if declared.default else None
+            declared = next((each for each in self.row.attributes if each.name == name), None)
+            stated = declared is not None and declared.default
+            found = default_of(declared.default, declared.kind) if declared is not None and stated else None
         return None if found is None else tree_of(found)
 
     def _computed(self, source: str, field: Field) -> Any:

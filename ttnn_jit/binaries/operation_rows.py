@@ -113,15 +113,14 @@ def table_of_operation(schema: Schema, name: str) -> OperationTable | None:
         return None
     union = operation_union(schema)
     variant, case, sources = _stated().get(name, ("", "", {}))
-    if not variant:
-        class_name = tables.operation_class_name(name)
-        if class_name in union.tags:
-            variant = class_name
-        else:
-            found = _cases(schema).get(class_name.removesuffix("Op").lower()) or _cases(schema).get(class_name.lower())
-            if found is None:
-                return None
-            variant, case = found
+    class_name = tables.operation_class_name(name)
+    if class_name in union.tags:
+        variant = class_name
+    elif not variant:
+        found = _cases(schema).get(class_name.removesuffix("Op").lower()) or _cases(schema).get(class_name.lower())
+        if found is None:
+            return None
+        variant, case = found
     if variant not in union.tags:
         return None
     record = record_of(schema, variant)

@@ -84,6 +84,7 @@ def layout_of(type_: TensorType[Any]) -> TensorLayout:
         sharding = encoding.value("mem_layout")
         cores = encoding.value("core_range_set")
         grid = encoding.value("grid_shape") or tree_of(encoding.value("grid"))
+        grid = grid["shape"] if isinstance(grid, Mapping) else grid
         found = None if cores is None else tree_of(cores).get("core_ranges", [])
         keyword = "interleaved" if sharding is None else str(tree_of(sharding))
         on_mesh = encoding.value("tensor_mesh") is not None
