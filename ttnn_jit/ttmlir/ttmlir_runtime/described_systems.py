@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Any
 
-from ttnn_jit.binaries.binary_file import file_head, identifier_of, read_file, version_text, write_file
+from ttnn_jit.binaries.binary_file import file_head, identifier_of, version_text
 from ttnn_jit.binaries.json_text import json_text
 from ttnn_jit.binaries.schema import schema
+from ttnn_jit.binaries.system_files import IDENTIFIER, system_bytes, system_in, target_of_tree
 from ttnn_jit.binaries.system_trees import target_tree
-from ttnn_jit.diagnostics.errors import ArgumentError, ProgramFormatError
+from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.specs.target import SystemDesc, read_target, resolve_target
-
-IDENTIFIER = "TTSY"
 
 
 class SystemDescription:
@@ -69,7 +67,7 @@ class SystemDescription:
             raise ArgumentError(
                 "a .ttsys describes chips, and the target is a cpu", help="`ttnn-jit query` prints JSON"
             )
-        write_complete(Path(path), [write_file(self._tree, IDENTIFIER)])
+        write_complete(Path(path), [system_bytes(self._tree)])
 
     def _described(self) -> dict[str, Any]:
         if self._target.arch != "cpu":
@@ -92,8 +90,5 @@ def load_system_desc_from_path(path: str, *, ignore_version: bool = False) -> Sy
         raise ArgumentError(f"the system description {path} cannot be read: {error.strerror}") from error
     if identifier_of(data) is None:
         return SystemDescription(read_target(path))
-    tree = read_file(data, path, IDENTIFIER, ignore_version=ignore_version).tree
-    if "system_desc" not in tree:
-        raise ProgramFormatError(f"{path} describes no system")
-    described = json.dumps({"system_desc": json.loads(json_text(tree["system_desc"]))})
-    return SystemDescription(resolve_target(SystemDesc.from_json(described, path)), tree)
+    tree = system_in(data, path, ignore_version=ignore_version)
+    return SystemDescription(resolve_target(target_of_tree(tree, path)), tree)

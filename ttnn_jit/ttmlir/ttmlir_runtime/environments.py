@@ -155,6 +155,15 @@ def get_worker_debug_stats() -> list[Any]:
     return []
 
 
+def invoke_cpu_op(*_: Any) -> NoReturn:
+    """Refused: functions of the host are part of the program.
+
+    Raises:
+        NotImplementedError: Always.
+    """
+    raise NotImplementedError("invoke_cpu_op: functions of the host run with the program; hooks see their operations")
+
+
 def _no_workers(*_: Any, **__: Any) -> NoReturn:
     raise NotImplementedError("a runtime of several processes: `ttnn-jit launch -n 2 SCRIPT` starts ranks instead")
 

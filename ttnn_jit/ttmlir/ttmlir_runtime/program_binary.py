@@ -22,7 +22,7 @@ from ttnn_jit.frontend.ir.texts import parse_texts
 from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.specs.target import resolve_target
 from ttnn_jit.ttmlir.ttmlir_runtime.data_types import TORCH_DTYPES, DataType, device_dtype
-from ttnn_jit.ttmlir.ttmlir_runtime.described_systems import load_system_desc_from_path
+from ttnn_jit.ttmlir.ttmlir_runtime.described_systems import SystemDescription, load_system_desc_from_path
 from ttnn_jit.ttmlir.ttmlir_runtime.golden_tensors import GoldenTensor
 
 IDENTIFIER = "TTNN"
@@ -271,12 +271,26 @@ def load_binary_from_path(path: str) -> Binary:
     return Binary.load(path)
 
 
+SystemDesc = SystemDescription
+Flatbuffer = Binary | SystemDescription
+
+
+def load_from_path(path: str) -> Flatbuffer:
+    """The binary or the description of a system in a file.
+
+    Raises:
+        ProgramFormatError: It is neither.
+        ArgumentError: It cannot be read.
+    """
+    return load_system_desc_from_path(path) if path.endswith(".ttsys") else Binary.load(path)
+
+
 def load_binary_from_bytes(data: bytes) -> Binary:
     """The binary in the bytes of a file; see `Binary.load`."""
     return Binary.of_bytes(data)
 
 
 __all__ = [
-    "Binary", "load_binary_from_bytes", "load_binary_from_capsule", "load_binary_from_path",
-    "load_system_desc_from_path",
+    "Binary", "Flatbuffer", "GoldenTensor", "SystemDesc", "load_binary_from_bytes", "load_binary_from_capsule",
+    "load_binary_from_path", "load_from_path", "load_system_desc_from_path",
 ]  # fmt: skip
