@@ -154,7 +154,7 @@ def test_a_binary_compiled_with_a_saved_description_passes_its_check(ttrt, monke
     from ttmlir import passes
     from ttmlir.ir import Module
 
-    from tests.end_to_end.ttrt.built_binaries import TEXTS
+    from tests.end_to_end.ttrt_tool.built_binaries import TEXTS
 
     assert ttrt("query", "--save-artifacts").status == 0
     ttrt("query", "--target", "wormhole_b0")

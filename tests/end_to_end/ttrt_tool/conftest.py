@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import ttnn_jit
-from tests.end_to_end.ttrt.built_binaries import TEXTS, golden_of, write_binary
+from tests.end_to_end.ttrt_tool.built_binaries import TEXTS, golden_of, write_binary
 from ttnn_jit.tools.ttrt import ttrt_command
 
 ttnn_jit.register_as_ttnn()
