@@ -9,11 +9,11 @@ from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, f32, i
 from xdsl.ir import Attribute
 
 from ttnn_jit.binaries.attribute_trees import attribute_text, keyword_of
-from ttnn_jit.binaries.schema import Enum, Union
 from ttnn_jit.diagnostics.errors import ProgramFormatError
 from ttnn_jit.dialects.upstream import tables
 from ttnn_jit.dialects.upstream.rewriting.attributes_of_values import attribute_of_value
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import parsed, si32, ttnn_shape
+from ttnn_jit.schemas.schema import Enum, Union
 
 
 def attribute_of_field(kind: str, type_: Any, value: Any, variant: str = "") -> Attribute:

@@ -24,7 +24,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.ir.affine import AffineMap
 
-from ttnn_jit.binaries.schema import Enum, Record, Scalar, Schema, Text, Union, Vector
 from ttnn_jit.diagnostics.errors import DTypeError, InternalError
 from ttnn_jit.dialects.text_calls.text_attributes import symbol_of
 from ttnn_jit.dialects.ttcore import DimensionsAttr, KeywordAttr
@@ -33,6 +32,7 @@ from ttnn_jit.dialects.upstream import tables
 from ttnn_jit.dialects.upstream.rewriting.attributes_of_values import ENUMERATORS
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import parsed
 from ttnn_jit.dialects.upstream.table_attributes import TableAttribute, attribute_class
+from ttnn_jit.schemas.schema import Enum, Record, Scalar, Schema, Text, Union, Vector
 
 
 class Keyword(str):

@@ -13,7 +13,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ttnn_jit.binaries.attribute_trees import DATA_TYPES, case_of, fitted, fitted_field, tree_of
 from ttnn_jit.binaries.constants import number_of_chain, raw_elements
 from ttnn_jit.binaries.operation_rows import OperationTable, record_of, row_of, rows_of, table_of_operation
-from ttnn_jit.binaries.schema import Field, Record, Schema, Union, Vector, schema
 from ttnn_jit.binaries.system_trees import system_tree
 from ttnn_jit.binaries.tensor_descriptions import data_type_of, description, layout_of, memory_config_tree
 from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
@@ -25,6 +24,7 @@ from ttnn_jit.dialects.upstream.rewriting.rewriter import mesh_of
 from ttnn_jit.dialects.upstream.table_operations import named_operands, named_results
 from ttnn_jit.dialects.upstream.tables import OperationRow
 from ttnn_jit.frontend.ir.texts import entries_of, functions_in
+from ttnn_jit.schemas.schema import Field, Record, Schema, Union, Vector, schema
 
 Tree = dict[str, Any]
 _DEVICE, _SEMAPHORE = "!ttnn.device", "!ttnn.global_semaphore"

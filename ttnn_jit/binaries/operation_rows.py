@@ -11,10 +11,10 @@ from functools import cache
 from pathlib import Path
 
 from ttnn_jit.binaries.attribute_trees import snake
-from ttnn_jit.binaries.schema import Enum, Field, Record, Schema, Union
 from ttnn_jit.dialects.upstream import tables
 from ttnn_jit.dialects.upstream.tables import Attribute, OperationRow, Value
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.schemas.schema import Enum, Field, Record, Schema, Union
 
 _ROWS = Path(__file__).parent / "operations.tsv"
 _EVERYWHERE = {"in": "input", "out": "result", "output": "result", "in0": "input"}
@@ -147,9 +147,13 @@ def record_of(schema: Schema, variant: str) -> Record:
 def operations_by_table(schema: Schema) -> dict[tuple[str, str], OperationTable]:
     """Variant and case -> the operation, of those that tt-mlir's version of the schema has."""
     found: dict[tuple[str, str], OperationTable] = {}
-    for table in _tables(schema):
+    for table in sorted(_tables(schema), key=lambda table: table.name not in _FIRST):
         found.setdefault((table.variant, table.case), table)
     return found
+
+
+_FIRST = {"func.call", "ttnn.to_layout"}
+"""Operations that stand for a table which several have."""
 
 
 _CALL = OperationRow(

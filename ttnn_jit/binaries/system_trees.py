@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,35 +11,50 @@ from xdsl.ir import Attribute
 
 from ttnn_jit.binaries.attribute_reading import attribute_of_field
 from ttnn_jit.binaries.attribute_trees import fitted, tree_of
-from ttnn_jit.binaries.schema import Schema
+from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dialects.ttcore import SYSTEM_DESC, SystemDescAttr
 from ttnn_jit.dialects.upstream.rewriting.system_descriptions import system_desc, system_desc_of
 from ttnn_jit.dialects.upstream.table_attributes import TableAttribute
+from ttnn_jit.schemas.binary_file import write_file
+from ttnn_jit.schemas.schema import Schema, schema
 from ttnn_jit.specs.target import SystemDesc
 
 
-def system_tree(schema: Schema, module: ModuleOp) -> dict[str, Any]:
+def system_tree(types: Schema, module: ModuleOp) -> dict[str, Any]:
     """The system description of a module; that of one Wormhole if it names none."""
     modules = (each for each in module.walk() if isinstance(each, ModuleOp))  # also one inside a device module
     found = next((each.attributes[SYSTEM_DESC] for each in modules if SYSTEM_DESC in each.attributes), None)
     if isinstance(found, TableAttribute):
-        return attribute_tree(schema, found)
-    if isinstance(found, SystemDescAttr):
-        return target_tree(schema, found.desc)
-    return attribute_tree(schema, system_desc("wormhole_b0", (8, 8), 1))
+        return attribute_tree(types, found)
+    if isinstance(found, SystemDescAttr) and found.desc.arch != "cpu":
+        return target_tree(types, found.desc)
+    return attribute_tree(types, system_desc("wormhole_b0", (8, 8), 1))
 
 
-def target_tree(schema: Schema, target: SystemDesc) -> dict[str, Any]:
-    """The system description of a target."""
-    chips = 1
-    for extent in target.mesh:
-        chips *= extent
-    return attribute_tree(schema, system_desc_of(target, chips))
+def target_tree(types: Schema, target: SystemDesc) -> dict[str, Any]:
+    """The system description of a target, whose chips are equal.
+
+    Raises:
+        ArgumentError: The target is no system of chips.
+    """
+    if target.arch not in {"wormhole_b0", "blackhole"}:
+        raise ArgumentError(f"a system description of tt-mlir is one of chips, and {target.name} is none")
+    count = math.prod(target.mesh)
+    found = attribute_tree(types, system_desc_of(target, count))
+    chip = found["chip_descs"][0]
+    return found | {"chip_descs": [chip], "chip_desc_indices": [0] * count}
 
 
-def attribute_tree(schema: Schema, attribute: Any) -> dict[str, Any]:
-    """The description that ``#ttcore.system_desc<...>`` gives."""
-    found: dict[str, Any] = fitted(schema, schema.record("SystemDesc"), tree_of(attribute))
+def system_file(target: SystemDesc) -> bytes:
+    """The bytes of a ``.ttsys`` file of a target; see `target_tree`."""
+    return write_file({"product_identifier": target.name, "system_desc": target_tree(schema(), target)}, "TTSY")
+
+
+def attribute_tree(types: Schema, attribute: Any) -> dict[str, Any]:
+    """The description that ``#ttcore.system_desc<...>`` gives; without a grid of DRAM its banks are in one row."""
+    found: dict[str, Any] = fitted(types, types.record("SystemDesc"), tree_of(attribute))
+    for chip in found["chip_descs"]:
+        chip.setdefault("dram_grid_size", {"y": 1, "x": chip["num_dram_channels"]})
     return found
 
 

@@ -16,7 +16,6 @@ from ttnn_jit.binaries.attribute_reading import attribute_of_field
 from ttnn_jit.binaries.constants import elements_attribute
 from ttnn_jit.binaries.location_texts import location_of_text
 from ttnn_jit.binaries.operation_rows import operations_by_table, record_of, row_of
-from ttnn_jit.binaries.schema import Field, Record, Schema, Union
 from ttnn_jit.binaries.system_trees import description_attribute
 from ttnn_jit.binaries.tensor_descriptions import element_of, tensor_type
 from ttnn_jit.diagnostics.errors import ProgramFormatError, TtnnJitError
@@ -26,6 +25,7 @@ from ttnn_jit.dialects.upstream.rewriting.rewriter import operation_kind
 from ttnn_jit.dialects.upstream.segment_sizes import NAMES
 from ttnn_jit.dialects.upstream.tables import OperationRow
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.schemas.schema import Field, Record, Schema, Union
 
 Tree = Mapping[str, Any]
 _DEVICE, _SEMAPHORE = "!ttnn.device", "!ttnn.global_semaphore"
@@ -154,7 +154,7 @@ class _OperationReader:
     def __init__(self, program: _ProgramReader, operation: Tree) -> None:
         self.program, self.schema = program, program.schema
         variant, tree = operation.get("type_type"), operation.get("type")
-        if variant is None or tree is None:
+        if not isinstance(variant, str) or tree is None:
             raise ProgramFormatError("it has no type")
         case = tree.get("type") if isinstance(tree.get("type"), str) else ""
         table = operations_by_table(self.schema).get((variant, case or ""))

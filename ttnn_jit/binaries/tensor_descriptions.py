@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import MemRefType, TensorType
 from xdsl.ir import Attribute
 
 from ttnn_jit.binaries.attribute_trees import DATA_TYPES, case_of, fitted, tree_of
-from ttnn_jit.binaries.schema import Schema
 from ttnn_jit.diagnostics.errors import DTypeError, ShapeError
 from ttnn_jit.dialects.ttcore import TileType
 from ttnn_jit.dialects.ttnn_attributes import TTNNLayoutAttr
@@ -18,6 +17,7 @@ from ttnn_jit.dialects.upstream.rewriting.made_attributes import parsed, parsed_
 from ttnn_jit.dialects.upstream.rewriting.ttnn_layouts import collapsed, ttnn_layout
 from ttnn_jit.dialects.upstream.table_attributes import TableAttribute
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.schemas.schema import Schema
 
 Tree = Mapping[str, Any]
 _KEYWORDS = {case: keyword for keyword, case in DATA_TYPES.items()}

@@ -12,11 +12,10 @@ import math
 import os
 from collections.abc import Callable
 from dataclasses import asdict, fields, replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.diagnostics.errors import ArgumentError, ProgramFormatError
 from ttnn_jit.process.dataclass import dataclass
 
 TILE_HEIGHT = 32  # elements
@@ -298,29 +297,29 @@ def resolve_target(target: SystemDesc | str | None) -> SystemDesc:
         raise ArgumentError(f"SYSTEM_DESC_PATH: {error.message}", help=error.help) from None
 
 
-_FLATBUFFER = b"TTSY"
-"""The identifier of a .ttsys, behind its size and the place of its root."""
-
-
 def read_target(path: str) -> SystemDesc:
-    """The description in a file: JSON (`SystemDesc.from_json`) or a flatbuffer (.ttsys).
+    """The description in a file: JSON (`SystemDesc.from_json`), or a flatbuffer of tt-mlir (``.ttsys``).
 
     Raises:
         ArgumentError: The file cannot be read, or is no system description.
-        ProgramFormatError: It is a flatbuffer of another version, or damaged.
     """
     try:
         data = Path(path).read_bytes()
     except OSError as error:
         raise ArgumentError(f"the system description {path} cannot be read: {error.strerror}") from error
-    if data[8:12] == _FLATBUFFER:
-        # A room above reads flatbuffers; few processes need one, and it is found by its name.
-        found: SystemDesc = import_module("ttnn_jit.binaries.system_files").target_in(data, path)
-        return resolve_target(found)
     text = data.decode(errors="replace")
     if not {"\0", "\N{REPLACEMENT CHARACTER}"}.isdisjoint(text):
-        raise ArgumentError(
-            f"the system description {path} is a binary file, and neither JSON nor a .ttsys",
-            help="`ttrt query --save-artifacts` writes a .ttsys, `ttnn-jit query --target wormhole_b0` prints JSON",
-        )
+        text = _json_of_flatbuffer(data, path)
     return resolve_target(SystemDesc.from_json(text, path))
+
+
+def _json_of_flatbuffer(data: bytes, path: str) -> str:
+    from ttnn_jit.schemas.binary_file import read_file
+    from ttnn_jit.schemas.json_text import json_text
+
+    try:
+        return json_text(read_file(data, f"the system description {path}", "TTSY", ignore_version=True).tree)
+    except ProgramFormatError as error:
+        raise ArgumentError(
+            error.message, help="`ttnn-jit query --target wormhole_b0 -o system.ttsys` writes one to start from"
+        ) from error

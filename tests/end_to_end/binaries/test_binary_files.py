@@ -5,9 +5,16 @@ import json
 import pytest
 import torch
 
+import ttnn_jit
+from ttnn_jit.binaries.debug_information import Golden
 from ttnn_jit.diagnostics.errors import CompileError, ProgramFormatError
 from ttnn_jit.frontend.ir.texts import parse_texts
+from ttnn_jit.tools.cli import main
 from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
+
+ttnn_jit.register_as_ttnn()
+
+import ttnn  # noqa: E402 - found where `register_as_ttnn` was called
 
 LAYOUT = (
     "#ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, "
@@ -77,3 +84,41 @@ def test_the_json_of_a_binary_names_its_tables():
     (program,) = described["programs"]
     assert [each["type_type"] for each in program["operations"]] == ["EltwiseBinaryOp", "SoftmaxOp"]
     assert program["operations"][1]["type"]["dimension"] == 1
+
+
+def test_commands_write_a_binary_and_run_it(tmp_path, capsys):
+    (tmp_path / "program.mlir").write_text(TEXT, encoding="utf-8")
+    path = tmp_path / "program.ttnn"
+    assert main(["translate", "--ttnn-to-flatbuffer", str(tmp_path / "program.mlir"), "-o", str(path)]) == 0
+    for name, options in {"tables": [], "text": ["--from-text"], "golden": ["--golden"]}.items():
+        assert main(["run", str(path), "--save", str(tmp_path / f"{name}.pt"), *options]) == 0
+    saved = [torch.load(tmp_path / f"{name}.pt") for name in ("tables", "text", "golden")]
+    assert torch.equal(*saved[0], *saved[1])
+    assert torch.equal(*saved[0], *saved[2])
+    assert "WRONG" not in capsys.readouterr().err
+
+
+def test_a_binary_of_ttmetal_is_not_run(tmp_path, capsys):
+    assert main(["run", str(tmp_path / "program.ttm")]) == 1
+    assert "is a binary of ttmetal, whose kernels are not executed here" in capsys.readouterr().err
+
+
+def test_a_jitted_function_is_written_as_a_binary(inputs):
+    @ttnn_jit.jit()
+    def function(x, y):
+        return ttnn.exp(x) + y
+
+    binary = Binary.parse(function.ir(*inputs))
+    loaded = Binary.of_bytes(binary.to_bytes())
+    (name,) = loaded.names
+    assert torch.equal(loaded.text_module.program(name)(*inputs)[0], function(*inputs))
+
+
+def test_goldens_and_stages_are_in_a_binary():
+    golden = Golden("total", (2, 2), (2, 1), "Float32", torch.arange(4.0).numpy().tobytes())
+    loaded = Binary.of_bytes(
+        made().of_module(made().module, {'loc("x")': {0: golden}}, [("ttir", "module {}")]).to_bytes()
+    )
+    assert loaded.get_debug_info_golden('loc("x")') == {0: golden}
+    assert loaded.get_debug_info_golden("elsewhere") == {}
+    assert loaded.stages() == [("ttir", "module {}")]

@@ -73,7 +73,7 @@ def test_options_that_do_not_fit_are_refused_before_anything_is_written(ttrt, bi
 
 def test_a_binary_of_another_version_says_what_it_is_and_what_to_do(ttrt, binary, monkeypatch):
     file = binary("two")
-    monkeypatch.setattr("ttnn_jit.binaries.binary_file.VERSION", {"major": 9, "minor": 9, "patch": 9})
+    monkeypatch.setattr("ttnn_jit.schemas.binary_file.VERSION", {"major": 9, "minor": 9, "patch": 9})
     done = ttrt("run", file)
     assert done.status == 1
     (record,) = json.loads(Path("run_results.json").read_text())

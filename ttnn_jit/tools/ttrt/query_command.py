@@ -6,7 +6,7 @@ import json
 import math
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.diagnostics.errors import ArgumentError, ProgramFormatError
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.tools.ttrt.command_stages import Command
 from ttnn_jit.tools.ttrt.option_declarations import COMMANDS
@@ -32,7 +32,7 @@ class Query(Command):
         try:
             self.system_desc = described_system(self["--target"])
             target = self.target
-        except ArgumentError as error:
+        except (ArgumentError, ProgramFormatError) as error:
             self.system_desc = self.device_ids = None
             self.log.error("%s", one_line(error))
             self.record(ERROR, one_line(error))

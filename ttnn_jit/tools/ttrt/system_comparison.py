@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.specs.target import SystemDesc, resolve_target
+from ttnn_jit.specs.target import SystemDesc, read_target, resolve_target
+from ttnn_jit.tools.ttrt.found_files import SYSTEM
 
 if TYPE_CHECKING:
     from ttnn_jit.ttmlir.ttmlir_runtime.described_systems import SystemDescription
@@ -26,17 +27,45 @@ def is_system_chosen() -> bool:
     return bool(os.environ.get("SYSTEM_DESC_PATH"))
 
 
-def described_system(chosen: str = "") -> SystemDescription:
+class CpuDescription:
+    """The description of a cpu, which is no system of chips: JSON of its own.
+
+    Args:
+        target: The cpu.
+    """
+
+    def __init__(self, target: SystemDesc) -> None:
+        self._target = target
+
+    def as_json(self) -> str:
+        """The description."""
+        return self._target.to_json()
+
+    def store(self, path: str) -> None:
+        """Refused: a flatbuffer describes chips.
+
+        Raises:
+            ArgumentError: Always.
+        """
+        raise ArgumentError(
+            f"{path} would describe chips, and the target is a cpu", help="`ttnn-jit query --target cpu` prints JSON"
+        )
+
+
+def described_system(chosen: str = "") -> SystemDescription | CpuDescription:
     """The description of a preset or of a file; by default of this system: ``SYSTEM_DESC_PATH``, else wormhole_b0.
 
     Raises:
         ArgumentError: There is no such preset, or the file is no description.
+        ProgramFormatError: It is a flatbuffer of another version, or damaged.
     """
     from ttnn_jit.ttmlir.ttmlir_runtime.described_systems import SystemDescription, load_system_desc_from_path
 
-    if chosen and (os.sep in chosen or Path(chosen).suffix):
+    is_file = bool(chosen) and (os.sep in chosen or bool(Path(chosen).suffix))
+    if is_file and chosen.endswith(SYSTEM):
         return load_system_desc_from_path(chosen)
-    return SystemDescription(resolve_target(chosen or None))
+    target = read_target(chosen) if is_file else resolve_target(chosen or None)
+    return CpuDescription(target) if target.arch == "cpu" else SystemDescription.of_target(target)
 
 
 def target_of_json(text: str, source: str) -> SystemDesc:

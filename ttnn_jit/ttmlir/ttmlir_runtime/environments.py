@@ -145,9 +145,9 @@ def get_current_system_desc(*_: Any) -> SystemDescription:
     """The description of this system: that of ``SYSTEM_DESC_PATH``, else of a Wormhole.
 
     Raises:
-        ArgumentError: The file is no description.
+        ArgumentError: The file is no description, or one of a cpu.
     """
-    return SystemDescription(resolve_target(None))
+    return SystemDescription.of_target(resolve_target(None))
 
 
 def get_worker_debug_stats() -> list[Any]:

@@ -16,6 +16,12 @@ class GoldenTensor:
     def __init__(self, held: Golden) -> None:
         self._held = held
 
+    def __eq__(self, other: object) -> bool:
+        return self._held == (other._held if isinstance(other, GoldenTensor) else other)
+
+    def __hash__(self) -> int:
+        return hash(self._held)
+
     @property
     def name(self) -> str:
         """The location of the operation."""

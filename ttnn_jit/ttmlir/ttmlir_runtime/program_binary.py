@@ -9,17 +9,17 @@ from typing import Any, Self
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ttnn_jit.binaries.binary_file import FileContents, file_head, read_file, version_text, write_file
 from ttnn_jit.binaries.debug_information import Goldens, Stages, debug_tree, goldens_in, stages_in
-from ttnn_jit.binaries.json_text import json_text
 from ttnn_jit.binaries.module_to_tables import ModuleWriter, has_tables, programs_of
-from ttnn_jit.binaries.schema import schema
 from ttnn_jit.binaries.tables_to_module import module_of_tree
 from ttnn_jit.compiler.texts.text_programs import TextModule
-from ttnn_jit.diagnostics.errors import ProgramFormatError, TtnnJitError
+from ttnn_jit.diagnostics.errors import ArgumentError, ProgramFormatError, TtnnJitError
 from ttnn_jit.dialects.upstream.verifying import verify_upstream
 from ttnn_jit.frontend.ir.texts import parse_texts
 from ttnn_jit.process.complete_file import write_complete
+from ttnn_jit.schemas.binary_file import FileContents, file_head, read_file, version_text, write_file
+from ttnn_jit.schemas.json_text import json_text
+from ttnn_jit.schemas.schema import schema
 from ttnn_jit.specs.target import resolve_target
 from ttnn_jit.ttmlir.ttmlir_runtime.data_types import TORCH_DTYPES, DataType, device_dtype
 from ttnn_jit.ttmlir.ttmlir_runtime.described_systems import SystemDescription, load_system_desc_from_path
@@ -66,6 +66,19 @@ class Binary:
         return cls(module.clone(), None, goldens, stages)
 
     @classmethod
+    def parse(cls, text: str, name: str = "the text") -> Self:
+        """The binary of the module in a text.
+
+        Raises:
+            CompileError: The text is no module.
+            ArgumentError: It holds several, or none.
+        """
+        modules = parse_texts(text, name)
+        if len(modules) != 1:
+            raise ArgumentError(f"a binary is of one module, and {name} holds {len(modules)}")
+        return cls(modules[0])
+
+    @classmethod
     def load(cls, path: str | Path, *, ignore_version: bool = False) -> Self:
         """The binary in a file, whose tables of operations are what it executes.
 
@@ -96,10 +109,9 @@ class Binary:
         Raises:
             CompileError: It holds no text, or one of something else.
         """
-        modules = parse_texts(self._tree.get("mlir", {}).get("source", ""), "the text of the binary")
-        if len(modules) != 1:
-            raise ProgramFormatError("the binary has no text of a module")
-        return Binary(modules[0], None, self.goldens(), self.stages())
+        source = self._tree.get("mlir", {}).get("source", "")
+        module = Binary.parse(source, "the text of the binary").module
+        return Binary(module, None, self.goldens(), self.stages())
 
     def save(self, path: str | Path) -> None:
         """Writes the binary; equal modules, goldens and stages give equal bytes.

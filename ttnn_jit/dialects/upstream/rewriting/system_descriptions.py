@@ -51,8 +51,7 @@ def system_desc_of(target: SystemDesc, chips: int) -> Attribute:
     if target.arch not in _CHIPS:
         return system_desc(target.arch, target.grid, chips)
     numbers = {name: int(value) for name, value in (each.split(" = ") for each in _CHIPS[target.arch].split(", "))}
-    numbers["l1_size"] = max(numbers["l1_size"], target.l1_bytes)
-    numbers["l1_unreserved_base"] = numbers["l1_size"] - target.l1_bytes
+    numbers["l1_size"] = target.l1_bytes + numbers["l1_unreserved_base"]
     if target.dram_bytes is not None:
         numbers["dram_channel_size"] = target.dram_bytes // numbers["num_dram_channels"]
     text = ", ".join(f"{name} = {value}" for name, value in numbers.items())

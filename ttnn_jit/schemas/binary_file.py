@@ -6,11 +6,11 @@ import struct
 from collections.abc import Mapping
 from typing import Any
 
-from ttnn_jit.binaries.flatbuffer_reader import DamagedBufferError, FlatbufferReader
-from ttnn_jit.binaries.flatbuffer_writer import FlatbufferWriter
-from ttnn_jit.binaries.schema import VERSIONS, Schema, schema
 from ttnn_jit.diagnostics.errors import ProgramFormatError
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.schemas.flatbuffer_reader import DamagedBufferError, FlatbufferReader
+from ttnn_jit.schemas.flatbuffer_writer import FlatbufferWriter
+from ttnn_jit.schemas.schema import VERSIONS, Schema, schema
 
 VERSION = {"major": 0, "minor": 1, "patch": 0}
 """The version that is written; others are read by `ignore_version` alone."""
@@ -75,8 +75,10 @@ def read_file(data: bytes, name: str, identifier: str, *, ignore_version: bool =
             _check_version(tree, name, ignore_version=ignore_version)
             return FileContents(identifier, schema(version), tree)
         if chosen is None and ignore_version:
-            return FileContents(identifier, schema(version), tree)
-        if chosen is None:
+            if version == _version_of_chips(tree, version):
+                return FileContents(identifier, schema(version), tree)
+            failures.append("its chips are not those of August 2026")
+        elif chosen is None:
             raise ProgramFormatError(f"{name} {_origin(tree)}, a schema that is not known here", help=_IGNORE)
     raise ProgramFormatError(f"{name} is damaged: {failures[0]}")
 
@@ -85,6 +87,15 @@ def _chosen_by_hash(tree: Mapping[str, Any]) -> str | None:
     """The version of the schema whose hash a file has; None if it is not known."""
     found = tree.get("schema_hash")
     return next((version for version in VERSIONS if schema(version).hash == found), None)
+
+
+def _version_of_chips(tree: Mapping[str, Any], version: str) -> str:
+    """The version that the chips of a file are of, read by `version`: those of December say no grid of DRAM.
+
+    The numbers of architectures differ between the two.
+    """
+    chips = tree.get("system_desc", {}).get("chip_descs", [])
+    return "1" if any("dram_grid_size" not in chip for chip in chips) else version
 
 
 def version_text(tree: Mapping[str, Any]) -> str:

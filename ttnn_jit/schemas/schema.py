@@ -89,7 +89,7 @@ class Field:
     Attributes:
         name: Its name.
         type: A scalar, enum, union, text, vector, struct or table.
-        slot: Its place in the table's vtable; its tag, if it is a union, has the place before it.
+        slot: Its place in the table's vtable; the tag of a union, or the tags of a vector of such, have the one before.
         default: The number of a scalar that is absent; None if it then has no value, or is no scalar.
         offset: Its bytes from the beginning of a struct.
     """
@@ -125,7 +125,7 @@ class Record:
             type_ = self._schema.type(type_name)
             if self.is_struct:
                 offset = -(-offset // alignment_of(type_)) * alignment_of(type_)
-            slot += isinstance(type_, Union)
+            slot += isinstance(type_, Union) or (isinstance(type_, Vector) and isinstance(type_.element, Union))
             found[name] = Field(name, type_, slot, _default(type_, default), offset)
             slot += 1
             offset += size_of(type_) if self.is_struct else 0

@@ -14,8 +14,8 @@ from typing import Any
 import flatbuffers
 import numpy as np
 
-from ttnn_jit.binaries.schema import Enum, Field, Record, Schema, Text, Union, Vector, alignment_of, scalar_of, size_of
 from ttnn_jit.diagnostics.errors import InternalError
+from ttnn_jit.schemas.schema import Enum, Field, Record, Schema, Text, Union, Vector, alignment_of, scalar_of, size_of
 
 Tree = Mapping[str, Any]
 

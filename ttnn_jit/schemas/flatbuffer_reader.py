@@ -1,8 +1,8 @@
 """Reads flatbuffers as trees of dicts, the form that `flatbuffer_writer.py` describes.
 
 Nothing of a buffer is trusted: every offset, length and tag is checked before it is followed, and work is bounded by
-the size of the file. Absent scalars of a table have the defaults of the schema, or are None; anything else that is
-absent has no entry.
+the size of the file. Absent scalars of a table have the defaults of the schema, or are None; an absent union is of the
+type NONE; anything else that is absent has no entry.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from ttnn_jit.binaries.schema import Enum, Field, Record, Scalar, Schema, Text, Union, Vector, scalar_of, size_of
+from ttnn_jit.schemas.schema import Enum, Field, Record, Scalar, Schema, Text, Union, Vector, scalar_of, size_of
 
 MAX_PARTS = 20_000_000
 """A tree of more parts is refused: parts that are shared in the file are counted each time."""
@@ -114,6 +114,8 @@ class FlatbufferReader:
             if scalar_of(field.type) is not None:
                 number = field.default
                 found[field.name] = None if number is None else _named(field.type, number, where)
+            elif isinstance(field.type, Union):
+                found[f"{field.name}_type"] = "NONE"
             return
         if offset < 4 or offset + size_of(field.type) > width:
             raise DamagedBufferError(f"{where} lies outside its table")
