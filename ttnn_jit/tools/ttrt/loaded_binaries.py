@@ -10,11 +10,14 @@ from ttnn_jit.tools.ttrt.command_stages import SkippedError
 from ttnn_jit.tools.ttrt.system_comparison import differences, is_system_chosen, target_of_json
 
 if TYPE_CHECKING:
+    import torch
+
     from ttnn_jit.specs.target import SystemDesc
     from ttnn_jit.tools.ttrt.artifact_folders import Artifacts
     from ttnn_jit.tools.ttrt.found_files import FileManager
     from ttnn_jit.tools.ttrt.query_command import Query
     from ttnn_jit.tools.ttrt.ttrt_logger import Logger
+    from ttnn_jit.ttmlir.ttmlir_runtime.data_types import DataType
 
 
 class Flatbuffer:
@@ -59,6 +62,67 @@ class Flatbuffer:
         return True
 
 
+class BinaryProgram:
+    """A program of a binary.
+
+    Args:
+        index: Its number.
+        binary: What the file holds.
+
+    Attributes:
+        input_tensors: The inputs of the last run, each a list of the tensors of devices.
+        output_tensors: Its outputs, likewise.
+    """
+
+    def __init__(self, index: int, binary: Any) -> None:
+        self.index, self.fbb = index, binary
+        self.name = binary.get_program_name(index)
+        self.inputs = json.loads(binary.get_program_inputs_as_json(index))
+        self.outputs = json.loads(binary.get_program_outputs_as_json(index))
+        self.mesh_shape = list(binary.get_program_mesh_shape(index))
+        self.input_tensors: list[list[Any]] = []
+        self.output_tensors: list[list[Any]] = []
+
+    def num_inputs(self) -> int:
+        """The number of its inputs."""
+        return len(self.inputs)
+
+    def num_outputs(self) -> int:
+        """The number of its outputs."""
+        return len(self.outputs)
+
+    def is_private(self) -> bool:
+        """Whether only other programs call it."""
+        return bool(self.fbb.is_program_private(self.index))
+
+    @staticmethod
+    def to_data_type(dtype: torch.dtype) -> DataType:
+        """The dtype of the runtime for one of torch.
+
+        Raises:
+            ValueError: There is none.
+        """
+        from ttnn_jit.ttmlir.ttmlir_runtime.data_types import OF_TORCH
+
+        if dtype not in OF_TORCH:
+            raise ValueError(f"the runtime has no dtype for {dtype}")
+        return OF_TORCH[dtype]
+
+    @staticmethod
+    def from_data_type(dtype: str) -> torch.dtype:
+        """The dtype of torch for the name of one of the runtime.
+
+        Raises:
+            ValueError: There is none.
+        """
+        from ttnn_jit.ttmlir.ttmlir_runtime.data_types import TORCH_DTYPES, DataType
+
+        found = TORCH_DTYPES.get(DataType[dtype]) if dtype in DataType.__members__ else None
+        if found is None:
+            raise ValueError(f"torch has no dtype for {dtype}")
+        return found
+
+
 class Binary(Flatbuffer):
     """A compiled binary.
 
@@ -77,6 +141,8 @@ class Binary(Flatbuffer):
         TtnnJitError: The file is no binary, or a damaged one.
     """
 
+    Program = BinaryProgram
+
     def __init__(
         self,
         logger: Logger,
@@ -91,7 +157,7 @@ class Binary(Flatbuffer):
 
         load = program_binary.Binary.load
         self.fbb = load(file_path, ignore_version=ignore_version) if capsule is None else capsule
-        self.programs = [Program(index, self.fbb) for index in range(self.fbb.get_num_programs())]
+        self.programs = [BinaryProgram(index, self.fbb) for index in range(self.fbb.get_num_programs())]
         self.program_indices = range(len(self.programs))
         self.program_results: dict[str, dict[str, dict[str, int | None]]] = {}
 
@@ -154,11 +220,11 @@ class Binary(Flatbuffer):
         """Whether it has a program of that number."""
         return 0 <= program_index < len(self.programs)
 
-    def get_program(self, program_index: int) -> Program:
+    def get_program(self, program_index: int) -> BinaryProgram:
         """The program of that number."""
         return self.programs[program_index]
 
-    def chosen_programs(self, index: str) -> list[Program]:
+    def chosen_programs(self, index: str) -> list[BinaryProgram]:
         """The public programs, or the one of that number.
 
         Raises:
@@ -190,40 +256,6 @@ class Binary(Flatbuffer):
             "total_ttnn_api_duration_ns": of_operations,
             "total_device_kernel_duration_ns": None,  # no kernel of a device runs
         }
-
-
-class Program:
-    """A program of a binary.
-
-    Args:
-        index: Its number.
-        binary: What the file holds.
-
-    Attributes:
-        input_tensors: The inputs of the last run, each a list of the tensors of devices.
-        output_tensors: Its outputs, likewise.
-    """
-
-    def __init__(self, index: int, binary: Any) -> None:
-        self.index, self.fbb = index, binary
-        self.name = binary.get_program_name(index)
-        self.inputs = json.loads(binary.get_program_inputs_as_json(index))
-        self.outputs = json.loads(binary.get_program_outputs_as_json(index))
-        self.mesh_shape = list(binary.get_program_mesh_shape(index))
-        self.input_tensors: list[list[Any]] = []
-        self.output_tensors: list[list[Any]] = []
-
-    def num_inputs(self) -> int:
-        """The number of its inputs."""
-        return len(self.inputs)
-
-    def num_outputs(self) -> int:
-        """The number of its outputs."""
-        return len(self.outputs)
-
-    def is_private(self) -> bool:
-        """Whether only other programs call it."""
-        return bool(self.fbb.is_program_private(self.index))
 
 
 class SystemFile(Flatbuffer):

@@ -10,7 +10,7 @@ from ttnn_jit.tools.ttrt.option_declarations import COMMANDS, PERF_FILTERS
 from ttnn_jit.tools.ttrt.run_command import Run
 
 if TYPE_CHECKING:
-    from ttnn_jit.tools.ttrt.loaded_binaries import Binary, Program
+    from ttnn_jit.tools.ttrt.loaded_binaries import Binary, BinaryProgram
     from ttnn_jit.tools.ttrt.runs.operation_timings import OperationTimer, Row
     from ttnn_jit.tools.ttrt.runs.submitted_programs import Hooks, Submitted
     from ttnn_jit.ttmlir.ttmlir_runtime.submission import Device
@@ -43,7 +43,7 @@ class Perf(Run):
         super().check_constraints()
         self._timers: dict[str, OperationTimer] = {}
 
-    def submitted(self, device: Device, binary: Binary, program: Program, loop: int, hooks: Hooks) -> Submitted:
+    def submitted(self, device: Device, binary: Binary, program: BinaryProgram, loop: int, hooks: Hooks) -> Submitted:
         """Runs a program as a whole, then operation by operation, and records the times of both."""
         from ttnn_jit.tools.ttrt.runs.operation_timings import OperationTimer
         from ttnn_jit.tools.ttrt.runs.submitted_programs import submit

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.tools.ttrt.command_stages import Command
 from ttnn_jit.tools.ttrt.found_files import BINARIES, TTMETAL, files_below
-from ttnn_jit.tools.ttrt.loaded_binaries import Binary, Program
+from ttnn_jit.tools.ttrt.loaded_binaries import Binary, BinaryProgram
 from ttnn_jit.tools.ttrt.option_declarations import COMMANDS
 from ttnn_jit.tools.ttrt.query_command import Query
 from ttnn_jit.tools.ttrt.result_files import WrongResultError
@@ -78,7 +78,7 @@ class Run(Command):
                     if self["--save-artifacts"]:
                         binary.save(self.artifacts, self.query)
 
-    def _run(self, binary: Binary, program: Program) -> None:
+    def _run(self, binary: Binary, program: BinaryProgram) -> None:
         """Runs one program in all loops, and looks at its results."""
         from ttnn_jit.tools.ttrt.runs.op_callbacks import post_op_get_callback_fn, pre_op_get_callback_fn
         from ttnn_jit.tools.ttrt.runs.submitted_programs import open_device
@@ -98,7 +98,7 @@ class Run(Command):
         self._save_reports(binary, program, config)
         self._judge(binary, program, config)
 
-    def submitted(self, device: Device, binary: Binary, program: Program, loop: int, hooks: Hooks) -> Submitted:
+    def submitted(self, device: Device, binary: Binary, program: BinaryProgram, loop: int, hooks: Hooks) -> Submitted:
         """Runs a program once, and records its times."""
         from ttnn_jit.tools.ttrt.runs.submitted_programs import submit
 
@@ -122,7 +122,7 @@ class Run(Command):
             compute_goldens=compares and self["--enable-golden"],
         )
 
-    def _inputs(self, binary: Binary, program: Program, config: CallbackRuntimeConfig) -> list[Shards]:
+    def _inputs(self, binary: Binary, program: BinaryProgram, config: CallbackRuntimeConfig) -> list[Shards]:
         from ttnn_jit.tools.ttrt.runs.program_inputs import golden_inputs, initial_inputs
 
         stored = golden_inputs(program, binary.fbb) if config.enable_golden else None
@@ -131,7 +131,7 @@ class Run(Command):
         config.enable_golden = False  # other inputs have other goldens
         return initial_inputs(binary, program, self["--init"], self["--seed"], self["--ones-density"])
 
-    def _save_reports(self, binary: Binary, program: Program, config: CallbackRuntimeConfig) -> None:
+    def _save_reports(self, binary: Binary, program: BinaryProgram, config: CallbackRuntimeConfig) -> None:
         for index, entry in config.memory_report.items():
             if self["--memory-log-level"] in {"operation", "any"}:
                 self.log.info("memory behind operation %s: %s", index, _used(entry))
@@ -144,14 +144,14 @@ class Run(Command):
         if self["--memory"]:
             config.save_memory_report(f"{folder}/memory_results.json")
 
-    def _log_memory(self, binary: Binary, program: Program) -> None:
+    def _log_memory(self, binary: Binary, program: BinaryProgram) -> None:
         if self["--memory-log-level"] in {"program", "any"}:
             from ttnn_jit.ttmlir.ttmlir_runtime.chip_memory import MemoryRun
 
             run = MemoryRun(binary.fbb.text_module.functions[program.name], binary.target)
             self.log.info("memory before program %s: %s", program.index, _used(run.memory.view()))
 
-    def _judge(self, binary: Binary, program: Program, config: CallbackRuntimeConfig) -> None:
+    def _judge(self, binary: Binary, program: BinaryProgram, config: CallbackRuntimeConfig) -> None:
         """Looks at the results of a program.
 
         Raises:
@@ -169,7 +169,7 @@ class Run(Command):
                 if not any(bool(each.any()) for each in shards):
                     raise WrongResultError(f"output {index} is all zero")
 
-    def _compare_outputs(self, binary: Binary, program: Program) -> None:
+    def _compare_outputs(self, binary: Binary, program: BinaryProgram) -> None:
         """Compares the outputs with the goldens that the binary holds."""
         import torch
 
@@ -206,7 +206,7 @@ class Run(Command):
                     index, kind, each.difference, list(each.place), each.golden, each.result,
                 )  # fmt: skip
 
-    def _require_identity(self, program: Program) -> None:
+    def _require_identity(self, program: BinaryProgram) -> None:
         import torch
 
         given, got = program.input_tensors, program.output_tensors
@@ -220,7 +220,7 @@ class Run(Command):
                 ):
                     raise WrongResultError(f"output {index} is not the input {index}")
 
-    def _print_tensors(self, program: Program) -> None:
+    def _print_tensors(self, program: BinaryProgram) -> None:
         for kind, tensors in (("input", program.input_tensors), ("output", program.output_tensors)):
             for index, shards in enumerate(tensors):
                 for device, each in enumerate(shards):

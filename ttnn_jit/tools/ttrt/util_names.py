@@ -1,9 +1,18 @@
-"""`ttrt.common.util`: logs, artifacts, results, files, tensors."""
+"""`ttrt.common.util`: logs, artifacts, results, files, tensors.
+
+Scripts say ``from ttrt.common.util import *``, which also gives them modules that upstream's imports.
+"""
 
 from __future__ import annotations
 
+import json
+import os
+import re
+import shutil
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
 
 from ttnn_jit.tools.ttrt.artifact_folders import Artifacts
 from ttnn_jit.tools.ttrt.artifact_folders import sanitized_name as get_sanitized_filename
@@ -16,9 +25,6 @@ from ttnn_jit.tools.ttrt.result_files import WrongResultError as TTRTTestExcepti
 from ttnn_jit.tools.ttrt.runs.golden_comparison import golden_to_torch as golden_tensor_to_torch
 from ttnn_jit.tools.ttrt.runs.golden_comparison import largest_differences, pcc_of
 from ttnn_jit.tools.ttrt.ttrt_logger import Logger
-
-if TYPE_CHECKING:
-    import torch
 
 PCCErrorException = AllCloseErrorException = TTRTTestException
 
@@ -108,5 +114,6 @@ __all__ = [
     "TTRT_TEST_EXCEPTION_RETURN_CODE", "AllCloseErrorException", "Artifacts", "Binary", "FileManager", "Flatbuffer",
     "Logger", "PCCErrorException", "Results", "SystemDesc", "TTRTTestException", "convert_input_layouts",
     "convert_runtime_to_torch_tensor", "create_tensor", "get_atol_rtol_pcc", "get_sanitized_filename", "get_topk_diff",
-    "golden_tensor_to_torch", "mask_torch_inf_nan", "parse_fabric_config", "ttrt_datatype_to_torch_dtype",
+    "golden_tensor_to_torch", "json", "mask_torch_inf_nan", "os", "parse_fabric_config", "re", "shutil", "torch",
+    "ttrt_datatype_to_torch_dtype",
 ]  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from ttnn_jit.ttmlir.ttmlir_runtime.data_types import OF_TORCH, TORCH_DTYPES, DataType
+from ttnn_jit.ttmlir.ttmlir_runtime.environments import TensorDesc
 
 
 class Tensor:
@@ -45,6 +46,20 @@ class Tensor:
     def get_volume(self) -> int:
         """The number of its elements."""
         return self.first.numel()
+
+    def get_logical_volume(self) -> int:
+        """The number of its elements."""
+        return self.first.numel()
+
+    def get_tensor_desc(self) -> TensorDesc:
+        """Its extents and dtype."""
+        return TensorDesc(
+            self.get_shape(), self.get_stride(), self.get_element_size(), self.get_dtype(), self.get_volume()
+        )
+
+    def has_layout(self, layout: Any) -> bool:  # noqa: ARG002 - there is one
+        """True: all are dense rows of the host."""
+        return True
 
     def get_data_buffer(self) -> bytes:
         """The bytes of its elements, in order."""

@@ -297,7 +297,7 @@ def create_empty_tensor(
     return Tensor([torch.zeros(list(shape)).as_strided(list(shape), list(strides))])
 
 
-def get_layout(binary: Binary, program_index: int, input_index: int) -> None:
+def get_layout(executable: Binary, program_index: int, input_index: int) -> None:
     """The layout of an input: dense rows of the host."""
 
 

@@ -14,13 +14,13 @@ from ttnn_jit.tools.ttrt.runs.golden_comparison import golden_to_torch
 if TYPE_CHECKING:
     import torch
 
-    from ttnn_jit.tools.ttrt.loaded_binaries import Binary, Program
+    from ttnn_jit.tools.ttrt.loaded_binaries import Binary, BinaryProgram
 
 Shards = list["torch.Tensor"]
 """The tensors of every device, or the one of all."""
 
 
-def initial_inputs(binary: Binary, program: Program, kind: str, seed: int, density: int) -> list[Shards]:
+def initial_inputs(binary: Binary, program: BinaryProgram, kind: str, seed: int, density: int) -> list[Shards]:
     """The inputs of a program; a presharded one has an equal part on every device.
 
     Args:
@@ -57,7 +57,7 @@ def _on_devices(tensor: torch.Tensor, described: dict[str, Any]) -> Shards:
     return [tensor.clone() for _ in range(count)]
 
 
-def golden_inputs(program: Program, binary: Any) -> list[Shards] | None:
+def golden_inputs(program: BinaryProgram, binary: Any) -> list[Shards] | None:
     """The inputs that a binary holds as goldens, which its other goldens belong to; None if one is not there."""
     found = []
     for index in range(program.num_inputs()):

@@ -11,7 +11,7 @@ from ttnn_jit.ttmlir.ttmlir_runtime import submission
 from ttnn_jit.ttmlir.ttmlir_runtime.data_types import OF_TORCH
 
 if TYPE_CHECKING:
-    from ttnn_jit.tools.ttrt.loaded_binaries import Binary, Program
+    from ttnn_jit.tools.ttrt.loaded_binaries import Binary, BinaryProgram
 
 
 Hooks = dict[str, Callable[..., Any]]
@@ -32,7 +32,7 @@ class Submitted(NamedTuple):
     fetching: int
 
 
-def open_device(program: Program) -> submission.Device:
+def open_device(program: BinaryProgram) -> submission.Device:
     """The mesh of a program."""
     options = submission.MeshDeviceOptions()
     options.mesh_shape = program.mesh_shape
@@ -51,7 +51,7 @@ def runtime_tensor(shards: Shards, mesh_shape: list[int]) -> submission.Tensor:
 
 
 def submit(
-    device: submission.Device, binary: Binary, program: Program, inputs: list[Shards], hooks: Hooks
+    device: submission.Device, binary: Binary, program: BinaryProgram, inputs: list[Shards], hooks: Hooks
 ) -> Submitted:
     """Runs a program once.
 
