@@ -164,8 +164,11 @@ def _add_commands_on_texts(commands: argparse._SubParsersAction[argparse.Argumen
     bisect.add_argument("-o", "--output", type=Path, help="file for a module of that op; standard output by default")
     bisect.set_defaults(run=_command("texts.bisect"))
 
-    translate = commands.add_parser("translate", help="write a module of TTNN ops as a Python program or a binary")
+    translate = commands.add_parser("translate", help="write a module, or a text, as a Python program or a binary")
     _add_input(translate)
+    _add_entry(translate)
+    _add_mesh(translate)
+    translate.add_argument("--target", help="the target for which a text is read; by default the text's, or cpu")
     form = translate.add_mutually_exclusive_group(required=True)
     form.add_argument("--mlir-to-python", action="store_true", help="a Python program of ttnn calls")
     form.add_argument("--ttnn-to-flatbuffer", action="store_true", help="a binary of tt-mlir (.ttnn)")

@@ -1,4 +1,4 @@
-"""``ttnn-jit translate``: a module of TTNN ops as a Python program of ttnn calls, or as a binary of tt-mlir."""
+"""``ttnn-jit translate``: a module, or a text, as a Python program of ttnn calls, or as a binary of tt-mlir."""
 
 from __future__ import annotations
 
@@ -7,14 +7,25 @@ import sys
 
 from ttnn_jit.emitpy import program_of
 from ttnn_jit.process.complete_file import write_complete
-from ttnn_jit.tools.opt import read_module, read_text
+from ttnn_jit.tools.opt import module_of_text, read_text
+from ttnn_jit.tools.texts.recognition import is_of_other_compiler
 
 
 def main(options: argparse.Namespace) -> int:
     """Reads the module and writes the result; nothing is written if an op has no form in it."""
-    if options.ttnn_to_flatbuffer:
-        return _to_flatbuffer(options)
-    text = program_of(read_module(options.file))
+    return _to_flatbuffer(options) if options.ttnn_to_flatbuffer else _to_python(options)
+
+
+def _to_python(options: argparse.Namespace) -> int:
+    text, name = read_text(options.file)
+    if is_of_other_compiler(text, name):
+        from ttnn_jit.tools.texts.translate_text import translated, write_constants
+
+        program = translated(options, text, name)
+        write_constants(program, options.output)
+        text = program.source
+    else:
+        text = program_of(module_of_text(text, name))
     if options.output:
         options.output.write_text(text, encoding="utf-8")
     else:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
+import ttnn_jit
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops.collectives.device_exchanges import COLLECTIVES
@@ -292,6 +293,22 @@ def test_a_gathered_dimension_is_no_longer_split():
     assert gathered.tensor_topology().placements() == [rows, whole]
     assert ttnn.all_reduce(x, cluster_axis=0).tensor_topology() == x.tensor_topology()
     assert ttnn.all_gather(gathered, 0, cluster_axis=0).tensor_topology().placements() == [whole, whole]
+
+
+def test_a_gather_of_padded_tiles_states_the_placement_of_its_operand_as_in_ttnn():
+    mesh = opened((2, 4))
+    mapper = ttnn.ShardTensor2dMesh(mesh, (2, 4), (None, 0))
+    for rows, is_split in ((32, False), (16, True), (64, False), (40, True)):  # of one program with changing sizes
+        x = ttnn.from_torch(torch.randn(4 * rows, 8), device=mesh, mesh_mapper=mapper, layout=ttnn.TILE_LAYOUT)
+        assert (ttnn.all_gather(x, 0, cluster_axis=1).tensor_topology() == x.tensor_topology()) is is_split
+        assert (gathered_rows(x).tensor_topology() == x.tensor_topology()) is is_split
+        flat = ttnn.all_gather(ttnn.to_layout(x, ttnn.ROW_MAJOR_LAYOUT), 0, cluster_axis=1)
+        assert flat.tensor_topology().is_replicated
+
+
+@ttnn_jit.jit()
+def gathered_rows(x):
+    return ttnn.all_gather(x, 0, cluster_axis=1)
 
 
 def test_devices_without_a_part_take_no_part():

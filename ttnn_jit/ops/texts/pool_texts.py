@@ -14,6 +14,7 @@ from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
 from ttnn_jit.ops.movement.windows import padded
 from ttnn_jit.ops.texts.window_texts import image, padding_of, per_dimension
+from ttnn_jit.specs.tensor_spec import Layout
 
 
 def _sizes_of_ttnn(call: TextCall) -> tuple[Any, ...]:
@@ -77,7 +78,7 @@ def _pool(
     def write(ops: Ops, call: TextCall) -> Value:
         if _needs_taps(call, sizes_of(call)) and vars(call).get("count_include_pad", True):
             return _by_taps(ops, call, sizes_of(call), "Max" if declared is MAX_POOL2D else "Average")
-        attributes = (*sizes_of(call), *extra(call), call.input.spec.dtype, call.input.spec.layout)
+        attributes = (*sizes_of(call), *extra(call), call.input.spec.dtype, Layout.TILE)
         return ops.reshaped(ops.call(declared, [call.input], *attributes), call.result.shape)
 
     def golden(torch: Any, call: TextCall) -> Any:
@@ -157,7 +158,7 @@ def _pool_with_indices(sizes_of: Callable[[TextCall], tuple[Any, ...]]) -> tuple
     def write(ops: Ops, call: TextCall) -> list[Value]:
         sizes = sizes_of(call)
         x = ops.reshaped(call.input, sizes[:4])
-        found = ops.call(MAX_POOL2D, [x], *sizes, x.spec.dtype, x.spec.layout)
+        found = ops.call(MAX_POOL2D, [x], *sizes, x.spec.dtype, Layout.TILE)
         pool = pool_of(*sizes)
         images = padded(ops, pool.unflattened(ops, x), pool.windows, pool.counts, 0.0)
         index = ops.call(MAX_POOL2D_INDICES, [images], *sizes)

@@ -18,6 +18,7 @@ from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
 from ttnn_jit.ops.movement.windows import Windows
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.tensor_spec import Layout
 
 Pairs = tuple[tuple[int, int], ...]
 
@@ -76,7 +77,7 @@ def convolved(ops: Ops, x: Value, weight: Value, bias: Value | None, geometry: G
     )
     sizes = Convolution(x.shape[0], x.shape[-1], weight.shape[0], tuple(x.shape[1:-1]), windows, geometry.groups)
     sizes.check()
-    result = (None, x.spec.dtype, x.spec.layout, None)
+    result = (None, x.spec.dtype, Layout.TILE, None)
     if rank == 3:
         found = ops.call(CONV3D, [x, weight, bias], *attributes_3d(sizes), *result)
     else:

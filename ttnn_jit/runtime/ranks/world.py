@@ -164,4 +164,7 @@ def _end() -> None:
     if world is not None:
         world.terminate()
         return
-    raise DistributedError("the launcher ended this rank before it had met the others, because another rank has failed")
+    raise DistributedError(
+        "the launcher ended this rank before it had met the others, because another rank has failed",
+        location=user_location(),
+    )

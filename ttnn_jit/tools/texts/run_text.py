@@ -6,7 +6,7 @@ import argparse
 import math
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
@@ -64,13 +64,28 @@ def _results(options: argparse.Namespace, entries: Iterable[tuple[TextModule, st
     return found
 
 
-def chosen_entries(options: argparse.Namespace, text: str, name: str) -> list[tuple[TextModule, str]]:
+def chosen_entries(
+    options: argparse.Namespace, text: str, name: str, prepare: Callable[[ModuleOp], None] = lambda _: None
+) -> list[tuple[TextModule, str]]:
     """Every entry point of a text with its module, or the one that ``--entry`` names.
+
+    Args:
+        options: The command line.
+        text: The text.
+        name: The file that errors name.
+        prepare: Changes each module first.
 
     Raises:
         CompileError: There is no entry point.
     """
-    return _entries(options, parse_texts(text, name), text, name)
+    return _entries(options, _prepared(parse_texts(text, name), prepare), text, name)
+
+
+def _prepared(modules: Iterable[ModuleOp], prepare: Callable[[ModuleOp], None]) -> Iterator[ModuleOp]:
+    for module in modules:
+        _refuse_portable(module)
+        prepare(module)
+        yield module
 
 
 def _entries(
@@ -78,7 +93,6 @@ def _entries(
 ) -> list[tuple[TextModule, str]]:
     found = []
     for module in modules:
-        _refuse_portable(module)
         made = TextModule(module, target_of(options.target, module, text), mesh_of(options.mesh, module))
         found += [(made, each) for each in entries_of(module) if options.entry in {None, each}]
     if not found:

@@ -40,6 +40,7 @@ from ttnn_jit.runtime.ranks.headers import Data
 from ttnn_jit.runtime.ranks.mesh_ranks import MeshRanks
 from ttnn_jit.runtime.ranks.transport import Region
 from ttnn_jit.runtime.tensors import tensor as storage
+from ttnn_jit.runtime.tensors import tensors_from_host
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
 from ttnn_jit.specs.meshes.mesh_shape import MeshCoordinate
@@ -141,7 +142,7 @@ def _joined(collective: Collective, tensor: Tensor, statics: Sequence[Any], same
     if not isinstance(tensor, MeshTensor):
         return same[0]
     coordinates = coordinates_of(tensor.mesh, tensor.placed)
-    topology = _topology(collective, tensor.topology, coordinates, len(tensor.shape), tuple(statics))
+    topology = _topology(collective, tensor.topology, coordinates, tensor.spec, tuple(statics))
     return MeshTensor(tensor.mesh, same, topology)
 
 
@@ -150,10 +151,10 @@ def _topology(
     collective: Collective,
     operand: TensorTopology,
     coordinates: tuple[MeshCoordinate, ...],
-    rank: int,
+    spec: TensorSpec,
     statics: tuple[Any, ...],
 ) -> TensorTopology:
-    return collective.topology(operand.on(coordinates), rank, statics)
+    return collective.topology(operand.on(coordinates), spec, statics)
 
 
 def _into(
@@ -237,7 +238,7 @@ class _Evaluation:
         receives = []
         for source, spec in plan.received:
             if id(source) not in places:
-                self._known[id(source)] = tensor = allocated(spec, self._members[ranks.own[0]])
+                self._known[id(source)] = tensor = allocated(spec, self.mesh.members()[0])
                 places[id(source)] = _Memory.of(tensor)
             receives.append((source.rank, places[id(source)]))
 
@@ -250,7 +251,7 @@ class _Evaluation:
             sent = [Data(rank, memory.region()) for rank, memory in sends]
             ranks.channel.exchange(plan.call, sent, received, meanwhile=copy_own_parts)
 
-        recorder = self._members[ranks.own[0]].recorder
+        recorder = self.mesh.members()[0].recorder
         if recorder is None:
             run()
         else:
@@ -350,7 +351,9 @@ class _Evaluation:
         for result in results:
             placed = self._spec.interleaved.with_(shape=shape_of(result, self._shapes))
             made.append(
-                storage.filled(0.0, checked(placed.with_(memory_config=self._config_of(result, config))), device)
+                tensors_from_host.filled(
+                    0.0, checked(placed.with_(memory_config=self._config_of(result, config))), device
+                )
             )
         return made
 
@@ -406,7 +409,7 @@ class _Evaluation:
                 raise AssertionError("a received value is known")
             case Fill(_, _, _, number):
                 spec = self._spec.interleaved.with_(shape=shape_of(source, self._shapes))
-                return storage.filled(number, spec, device)
+                return tensors_from_host.filled(number, spec, device)
 
 
 def _run(function: Any, operand: Tensor | Sequence[Tensor], *statics: Any, **options: Any) -> Tensor:
