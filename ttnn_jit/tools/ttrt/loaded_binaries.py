@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.tools.ttrt.command_stages import SkippedError
+from ttnn_jit.tools.ttrt.found_files import TTMETAL
 from ttnn_jit.tools.ttrt.system_comparison import differences, is_system_chosen, target_of_json
 
 if TYPE_CHECKING:
@@ -123,6 +124,14 @@ class BinaryProgram:
         return found
 
 
+def _loaded(path: str, *, ignore_version: bool) -> Any:
+    from ttnn_jit.ttmlir.ttmlir_runtime import metal_binary, program_binary
+
+    if path.endswith(TTMETAL):
+        return metal_binary.MetalBinary(Path(path).read_bytes(), path, ignore_version=ignore_version)
+    return program_binary.Binary.load(path, ignore_version=ignore_version)
+
+
 class Binary(Flatbuffer):
     """A compiled binary.
 
@@ -153,10 +162,7 @@ class Binary(Flatbuffer):
         ignore_version: bool = False,
     ) -> None:
         super().__init__(logger, file_manager, file_path, capsule)
-        from ttnn_jit.ttmlir.ttmlir_runtime import program_binary
-
-        load = program_binary.Binary.load
-        self.fbb = load(file_path, ignore_version=ignore_version) if capsule is None else capsule
+        self.fbb = _loaded(file_path, ignore_version=ignore_version) if capsule is None else capsule
         self.programs = [BinaryProgram(index, self.fbb) for index in range(self.fbb.get_num_programs())]
         self.program_indices = range(len(self.programs))
         self.program_results: dict[str, dict[str, dict[str, int | None]]] = {}

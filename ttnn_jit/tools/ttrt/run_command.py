@@ -66,6 +66,11 @@ class Run(Command):
                 binary = Binary(self.logger, self.file_manager, path, ignore_version=self["--ignore-version"])
                 if self.keeps_binaries:
                     self.binaries.append(binary)
+                if binary.extension == TTMETAL:
+                    raise ArgumentError(
+                        f"{path} is a binary of ttmetal, whose kernels are for a chip",
+                        help="`ttrt read` shows it; a module that is lowered to ttnn runs here",
+                    )
                 binary.check_version(ignore=self["--ignore-version"])
                 binary.require_system(self.query, ignore=self["--ignore-version"])
                 more["device"] = rules_on_cpu(binary.target)

@@ -17,13 +17,14 @@ from ttnn_jit.diagnostics.errors import ArgumentError, ProgramFormatError, TtnnJ
 from ttnn_jit.dialects.upstream.verifying import verify_upstream
 from ttnn_jit.frontend.ir.texts import parse_texts
 from ttnn_jit.process.complete_file import write_complete
-from ttnn_jit.schemas.binary_file import FileContents, file_head, read_file, version_text, write_file
+from ttnn_jit.schemas.binary_file import FileContents, file_head, identifier_of, read_file, version_text, write_file
 from ttnn_jit.schemas.json_text import json_text
 from ttnn_jit.schemas.schema import schema
 from ttnn_jit.specs.target import resolve_target
 from ttnn_jit.ttmlir.ttmlir_runtime.data_types import TORCH_DTYPES, DataType, device_dtype
 from ttnn_jit.ttmlir.ttmlir_runtime.described_systems import SystemDescription, load_system_desc_from_path
 from ttnn_jit.ttmlir.ttmlir_runtime.golden_tensors import GoldenTensor
+from ttnn_jit.ttmlir.ttmlir_runtime.metal_binary import MetalBinary
 
 IDENTIFIER = "TTNN"
 
@@ -183,7 +184,9 @@ class Binary:
 
     @cached_property
     def names(self) -> list[str]:
-        """The names of its programs, entry points first."""
+        """The names of its programs, in order."""
+        if self._contents is not None:
+            return [each["name"] for each in self._programs]
         return [*programs_of(self._module)]
 
     def get_num_programs(self) -> int:
@@ -278,13 +281,18 @@ def load_binary_from_capsule(capsule: Binary) -> Binary:
     return capsule
 
 
-def load_binary_from_path(path: str) -> Binary:
-    """The binary in a file; see `Binary.load`."""
-    return Binary.load(path)
+def load_binary_from_path(path: str) -> Binary | MetalBinary:
+    """The binary in a file: of ttnn (see `Binary.load`), or of ttmetal, which is described alone."""
+    return load_binary_from_bytes(Path(path).read_bytes(), path)
+
+
+def load_binary_from_bytes(data: bytes, name: str = "the binary") -> Binary | MetalBinary:
+    """The binary in the bytes of a file; see `load_binary_from_path`."""
+    return MetalBinary(data, name) if identifier_of(data) == "TTM0" else Binary.of_bytes(data, name)
 
 
 SystemDesc = SystemDescription
-Flatbuffer = Binary | SystemDescription
+Flatbuffer = Binary | MetalBinary | SystemDescription
 
 
 def load_from_path(path: str) -> Flatbuffer:
@@ -294,12 +302,7 @@ def load_from_path(path: str) -> Flatbuffer:
         ProgramFormatError: It is neither.
         ArgumentError: It cannot be read.
     """
-    return load_system_desc_from_path(path) if path.endswith(".ttsys") else Binary.load(path)
-
-
-def load_binary_from_bytes(data: bytes) -> Binary:
-    """The binary in the bytes of a file; see `Binary.load`."""
-    return Binary.of_bytes(data)
+    return load_system_desc_from_path(path) if path.endswith(".ttsys") else load_binary_from_path(path)
 
 
 __all__ = [

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ttnn_jit.ttmlir.ttmlir_runtime.data_types import DataType, on_device
+from ttnn_jit.ttmlir.ttmlir_runtime.data_types import TORCH_DTYPES, DataType, device_dtype, on_device
 from ttnn_jit.ttmlir.ttmlir_runtime.debug_hooks import (
     CallbackContext,
     DebugHooks,
@@ -53,6 +53,12 @@ from ttnn_jit.ttmlir.ttmlir_runtime.environments import (
 )
 from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
 from ttnn_jit.ttmlir.ttmlir_runtime.runtime_tensors import Tensor, borrowed
+from ttnn_jit.ttmlir.ttmlir_runtime.tensor_layouts import (
+    Conversions,
+    Layout,
+    get_num_layout_conversions,
+    layout_of_reference,
+)
 
 
 class DeviceRuntime(enum.Enum):
@@ -297,13 +303,20 @@ def create_empty_tensor(
     return Tensor([torch.zeros(list(shape)).as_strided(list(shape), list(strides))])
 
 
-def get_layout(executable: Binary, program_index: int, input_index: int) -> None:
-    """The layout of an input: dense rows of the host."""
+def get_layout(executable: Binary, program_index: int, input_index: int) -> Layout:
+    """The layout that a program wants of an input."""
+    return layout_of_reference(executable.inputs(program_index)[input_index])
 
 
-def to_layout(tensor: Tensor, device: Device, layout: None, retain: bool | None = None) -> Tensor:  # noqa: ARG001
-    """The tensor: dense rows of the host are what programs take."""
-    return tensor
+def to_layout(tensor: Tensor, device: Device, layout: Layout, retain: bool | None = None) -> Tensor:  # noqa: ARG001
+    """The tensor itself if it has that layout, else a copy that has it, which is counted."""
+    if tensor.has_layout(layout):
+        return tensor
+    Conversions.count += 1
+    wanted = TORCH_DTYPES.get(layout.dtype)
+    # A program may take more dtypes than tensors of ttnn have: a tensor of one of these stays as it is.
+    is_same = wanted is None or not wanted.is_floating_point or device_dtype(tensor.first.dtype) == wanted
+    return Tensor([each.clone() if is_same else each.to(wanted) for each in tensor.shards], layout)
 
 
 def to_host(tensor: Tensor, untilize: bool = False, blocking: bool = True) -> list[Tensor]:  # noqa: ARG001
@@ -313,7 +326,7 @@ def to_host(tensor: Tensor, untilize: bool = False, blocking: bool = True) -> li
 
 def get_device_tensors(tensor: Tensor) -> list[Tensor]:
     """A tensor per device, over the same memory."""
-    return [Tensor([shard]) for shard in tensor.shards]
+    return [Tensor([shard], tensor.get_layout()) for shard in tensor.shards]
 
 
 def get_num_shards(tensor: Tensor) -> int:
@@ -358,15 +371,16 @@ def submit(device: Device, binary: Binary, program_index: int, inputs: Sequence[
     for index, tensor in enumerate(inputs):
         if len(tensor.shards) not in {1, devices}:
             raise ValueError(f"input {index} has {len(tensor.shards)} parts, and the mesh {devices} devices")
+    layouts = [layout_of_reference(each) for each in binary.outputs(program_index)]
     given = [tensor.first if len(tensor.shards) == 1 else tuple(tensor.shards) for tensor in inputs]
     sharded = binary.presharded_results(program_index)
     whole = [each for each in given if isinstance(each, torch.Tensor)]
     if DebugHooks.current is None and not any(sharded) and len(whole) == len(given):
         results = binary.text_module.program(binary.names[program_index])(*whole)
-        return [Tensor([on_device(each)]) for each in results]
+        return [Tensor([on_device(each)], layout) for each, layout in zip(results, layouts, strict=True)]
     found = (DebugHooks.current or DebugHooks()).run(binary, program_index, given)
     kept = (tensors if is_sharded else tensors[:1] for tensors, is_sharded in zip(found, sharded, strict=True))
-    return [Tensor([*map(on_device, tensors)]) for tensors in kept]
+    return [Tensor([*map(on_device, each)], layout) for each, layout in zip(kept, layouts, strict=True)]
 
 
 def wait(tensors: Tensor | Sequence[Tensor]) -> None:
@@ -375,25 +389,24 @@ def wait(tensors: Tensor | Sequence[Tensor]) -> None:
 
 def create_scalar_tensor(value: float | int, dtype: DataType) -> Tensor:
     """A tensor of one element."""
-    from ttnn_jit.ttmlir.ttmlir_runtime.data_types import TORCH_DTYPES
-
     return Tensor([torch.tensor(value, dtype=TORCH_DTYPES[dtype])])
 
 
 __all__ = [
     "CallbackContext", "DataType", "DebugEnv", "DebugHooks", "DebugStats", "Device", "DeviceRuntime",
-    "DispatchCoreType", "DistributedMode", "DistributedOptions", "Event", "FabricConfig", "HostRuntime",
+    "DispatchCoreType", "DistributedMode", "DistributedOptions", "Event", "FabricConfig", "HostRuntime", "Layout",
     "MemoryBufferType", "MemoryLogLevel", "MemoryView", "MeshDeviceOptions", "MultiProcessArgs", "OpContext",
     "PerfEnv", "Tensor", "TensorDesc", "TensorRef", "WorkaroundEnv", "close_mesh_device",
     "create_borrowed_host_tensor", "create_empty_tensor", "create_multi_device_borrowed_host_tensor",
     "create_multi_device_host_tensor", "create_multi_device_host_tensor_from_shards", "create_owned_host_tensor",
     "create_scalar_tensor", "create_sub_mesh_device", "create_unsafe_borrowed_host_tensor", "deallocate_tensor",
     "get_available_host_runtimes", "get_current_device_runtime", "get_current_host_runtime", "get_current_system_desc",
-    "get_debug_info_golden", "get_device_tensors", "get_layout", "get_num_available_devices", "get_num_shards",
-    "get_op_debug_str", "get_op_input_refs", "get_op_loc_info", "get_op_output_refs", "get_op_output_tensor",
-    "get_program_index", "get_worker_debug_stats", "invoke_cpu_op", "launch_distributed_runtime", "memcpy",
-    "open_mesh_device", "release_sub_mesh_device", "reshape_mesh_device", "retrieve_tensor_from_pool",
-    "set_compatible_device_runtime", "set_current_device_runtime", "set_current_host_runtime", "set_fabric_config",
-    "set_memory_log_level", "set_metal_home", "set_mlir_home", "shutdown_distributed_runtime", "submit", "to_host",
-    "to_layout", "unregister_hooks", "update_tensor_in_pool", "wait",
+    "get_debug_info_golden", "get_device_tensors", "get_layout", "get_num_available_devices",
+    "get_num_layout_conversions", "get_num_shards", "get_op_debug_str", "get_op_input_refs", "get_op_loc_info",
+    "get_op_output_refs", "get_op_output_tensor", "get_program_index", "get_worker_debug_stats", "invoke_cpu_op",
+    "launch_distributed_runtime", "memcpy", "open_mesh_device", "release_sub_mesh_device", "reshape_mesh_device",
+    "retrieve_tensor_from_pool", "set_compatible_device_runtime", "set_current_device_runtime",
+    "set_current_host_runtime", "set_fabric_config", "set_memory_log_level", "set_metal_home", "set_mlir_home",
+    "shutdown_distributed_runtime", "submit", "to_host", "to_layout", "unregister_hooks", "update_tensor_in_pool",
+    "wait",
 ]  # fmt: skip
