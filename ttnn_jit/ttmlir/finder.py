@@ -28,6 +28,7 @@ _HOMES = {
         f"ttrt.common.{name}": f"ttnn_jit.tools.ttrt.{name}_command"
         for name in ("query", "read", "run", "perf", "check", "emitpy")
     },
+    **{f"ttmlir.{name}": f"ttnn_jit.ttmlir.compiling.{name}" for name in ("compile_and_run", "compile_and_run_utils")},
 }
 _PACKAGES = {"ttmlir.dialects", "ttrt.common"}
 """Packages that only hold modules."""
@@ -50,6 +51,8 @@ class SubmoduleFinder(MetaPathFinder):
         if fullname in _HOMES:
             return ModuleSpec(fullname, _Loader(lambda: importlib.import_module(_HOMES[fullname])))
         dialect = fullname.removeprefix("ttmlir.dialects.")
+        if dialect.startswith("_"):  # `_ttir_ops_gen`, in which MLIR's generator puts the classes of operations
+            dialect = dialect[1:].removesuffix("_ops_gen")
         if fullname != dialect and dialect in DIALECTS:
             return ModuleSpec(fullname, _Loader(lambda: _dialect(dialect, fullname)), is_package=True)
         return None

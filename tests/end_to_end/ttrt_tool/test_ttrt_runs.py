@@ -158,7 +158,8 @@ def test_a_result_is_right_by_correlation_and_places_of_nan(golden, result, matc
 
 def test_the_memory_behind_a_tangent_is_that_of_the_document_with_its_free_bytes_put_right(ttrt, binary):
     assert ttrt("run", binary("tan"), "--memory", "--save-artifacts").status == 0
-    (entry,) = report("memory", "tan").values()
+    entry, *freed = report("memory", "tan").values()
+    assert [each["dram"]["total_bytes_allocated_per_bank"] for each in freed] == [8_192]  # the argument is freed
     assert entry["loc"] == 'loc("tan")'
     assert entry["debug_str"].startswith('%0 = "ttnn.tan"(%')
     dram = entry["dram"]
@@ -192,7 +193,7 @@ def test_the_debugger_starts_behind_every_operation(ttrt, binary, monkeypatch):
     seen = []
     monkeypatch.setattr("pdb.set_trace", lambda: seen.append("stopped"))
     assert ttrt("run", binary("softmax"), "--debugger").status == 0
-    assert seen == ["stopped", "stopped"]
+    assert seen == ["stopped"] * 5  # two of them compute, and three free a tensor
 
 
 def test_tensors_are_printed_if_asked(ttrt, binary):

@@ -385,7 +385,7 @@ def op_text(
     locations: bool = False,
     local_scope: bool = False,
     generic: bool = False,
-    within: Operation | None = None,
+    names: Names | None = None,
 ) -> str:
     """`op` as mlir-opt prints it: aliases, the op, aliases of locations.
 
@@ -394,9 +394,9 @@ def op_text(
         locations: Whether locations are printed.
         local_scope: Whether attributes are printed in full, without aliases.
         generic: Whether every op is printed in generic form.
-        within: The op around it whose text has the names of its operands; by default they are unknown.
+        names: The names of values; None: those that they have where only `op` is printed.
     """
-    names = names_of(within or op)
+    names = names or names_of(op)
     collector = _AliasCollector(names, locations=locations)
     collector.is_generic = generic
     collector.print_op(op)

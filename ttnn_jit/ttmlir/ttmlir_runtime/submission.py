@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from ttnn_jit.sessions.text_runs import compare_run, run_text
 from ttnn_jit.ttmlir.ttmlir_runtime.data_types import TORCH_DTYPES, DataType, device_dtype, on_device
 from ttnn_jit.ttmlir.ttmlir_runtime.debug_hooks import (
     CallbackContext,
@@ -26,6 +27,7 @@ from ttnn_jit.ttmlir.ttmlir_runtime.debug_hooks import (
     retrieve_tensor_from_pool,
     unregister_hooks,
     update_tensor_in_pool,
+    walk_program,
 )
 from ttnn_jit.ttmlir.ttmlir_runtime.environments import (
     DebugEnv,
@@ -376,9 +378,10 @@ def submit(device: Device, binary: Binary, program_index: int, inputs: Sequence[
     sharded = binary.presharded_results(program_index)
     whole = [each for each in given if isinstance(each, torch.Tensor)]
     if DebugHooks.current is None and not any(sharded) and len(whole) == len(given):
-        results = binary.text_module.program(binary.names[program_index])(*whole)
+        results = run_text(binary.text_module, binary.names[program_index], whole, (binary, program_index))
         return [Tensor([on_device(each)], layout) for each, layout in zip(results, layouts, strict=True)]
     found = (DebugHooks.current or DebugHooks()).run(binary, program_index, given)
+    compare_run(binary.text_module, binary.names[program_index], given, found, (binary, program_index))
     kept = (tensors if is_sharded else tensors[:1] for tensors, is_sharded in zip(found, sharded, strict=True))
     return [Tensor([*map(on_device, each)], layout) for each, layout in zip(kept, layouts, strict=True)]
 
@@ -408,5 +411,5 @@ __all__ = [
     "retrieve_tensor_from_pool", "set_compatible_device_runtime", "set_current_device_runtime",
     "set_current_host_runtime", "set_fabric_config", "set_memory_log_level", "set_metal_home", "set_mlir_home",
     "shutdown_distributed_runtime", "submit", "to_host", "to_layout", "unregister_hooks", "update_tensor_in_pool",
-    "wait",
+    "wait", "walk_program",
 ]  # fmt: skip

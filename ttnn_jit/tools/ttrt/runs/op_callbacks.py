@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.compiler.texts.text_steps import Step
 from ttnn_jit.dialects.text_calls.op_calls import read_op
 from ttnn_jit.process.complete_file import write_complete
-from ttnn_jit.tools.texts.goldens import verdicts_of
+from ttnn_jit.sessions.text_goldens import verdicts_of
 from ttnn_jit.tools.ttrt.artifact_folders import sanitized_name
 from ttnn_jit.tools.ttrt.result_files import WrongResultError, in_json
 from ttnn_jit.tools.ttrt.runs.golden_comparison import COMPUTED, compared, golden_to_torch, why_wrong
+from ttnn_jit.tools.ttrt.runs.op_statistics import computes
 from ttnn_jit.ttmlir.ttmlir_runtime.chip_memory import MEMORIES
 from ttnn_jit.ttmlir.ttmlir_runtime.debug_hooks import get_op_debug_str, get_op_loc_info, get_op_output_tensor
 
@@ -178,9 +179,14 @@ def _unlike(config: CallbackRuntimeConfig, reason: str) -> dict[str, Any]:
 
 
 def _computed(config: CallbackRuntimeConfig, context: CallbackContext, op_context: OpContext) -> list[dict[str, Any]]:
-    """An entry for each result: a golden of the operation on the operands that it read; empty if results are drawn."""
+    """An entry for each result: a golden of the operation on the operands that it read; empty if results are drawn.
+
+    None is there of an operation that computes nothing, such as a deallocation.
+    """
+    if not computes(op_context.op):
+        return []
     read = read_op(op_context.op)
-    results = {each: context.run.values[each] for each in op_context.results}
+    results = {each: context.run.values[each] for each in read.written(op_context.op)}
     step = Step(op_context.op, read, config.operands, results)
     return [
         {

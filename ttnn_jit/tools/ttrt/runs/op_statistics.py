@@ -6,10 +6,19 @@ import json
 from collections import Counter
 from typing import Any
 
-from xdsl.dialects.func import ReturnOp
+from xdsl.dialects.func import CallOp, ReturnOp
 
+from ttnn_jit.dialects.text_calls.op_calls import is_only_a_number, read_op
 from ttnn_jit.dialects.text_calls.tensor_types import dtype_in_text, is_tensor
 from ttnn_jit.dialects.text_calls.text_attributes import name_of
+from ttnn_jit.ops.families.text_operation import Role
+
+
+def computes(op: Any) -> bool:
+    """Whether an operation computes, or devices exchange data in it: it does not call, allocate or free alone."""
+    if isinstance(op, CallOp | ReturnOp) or is_only_a_number(op):
+        return False
+    return read_op(op).operation.role in {Role.COMPUTES, Role.EXCHANGES}
 
 
 def operations_of(binary: Any, index: int) -> list[Any]:

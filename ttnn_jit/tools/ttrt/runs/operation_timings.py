@@ -19,6 +19,7 @@ from ttnn_jit.dialects.text_calls.text_attributes import attributes_of, name_of
 from ttnn_jit.dialects.ttcore import TileType
 from ttnn_jit.dialects.ttnn_attributes import TTNNLayoutAttr
 from ttnn_jit.specs.tensor_spec import BufferType
+from ttnn_jit.tools.ttrt.runs.op_statistics import computes
 from ttnn_jit.ttmlir.ttmlir_runtime.debug_hooks import get_op_loc_info
 
 if TYPE_CHECKING:
@@ -75,6 +76,8 @@ class OperationTimer:
         """Called right behind an operation."""
         end = time.perf_counter_ns()
         op = op_context.op
+        if not computes(op):
+            return
         operands = [each.type for each in op.operands if is_tensor(each.type)]
         results = [each.type for each in op_context.results]
         self.rows.append(
