@@ -138,6 +138,7 @@ def test_operations_without_stored_goldens_are_compared_if_asked(ttrt, binary):
     assert [*found] == ['loc("sum")', 'loc("softmax")']
     assert {entry["0"]["golden"] for entry in found.values()} == {"computed"}
     assert all(entry["0"]["matches"] for entry in found.values())
+    assert all(entry["0"]["mean_absolute_error"] < 1e-6 for entry in found.values())
 
 
 @pytest.mark.parametrize(

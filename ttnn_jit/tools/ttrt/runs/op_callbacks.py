@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import pdb
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.compiler.texts.text_steps import Step
 from ttnn_jit.dialects.text_calls.op_calls import read_op
 from ttnn_jit.process.complete_file import write_complete
-from ttnn_jit.sessions.text_goldens import verdicts_of
+from ttnn_jit.sessions.text_goldens import JudgedOp, distinct_devices, shape_mismatch
+from ttnn_jit.specs.target import Numerics
 from ttnn_jit.tools.ttrt.artifact_folders import sanitized_name
 from ttnn_jit.tools.ttrt.result_files import WrongResultError, in_json
 from ttnn_jit.tools.ttrt.runs.golden_comparison import COMPUTED, compared, golden_to_torch, why_wrong
@@ -23,6 +25,8 @@ from ttnn_jit.ttmlir.ttmlir_runtime.debug_hooks import get_op_debug_str, get_op_
 
 if TYPE_CHECKING:
     import logging as logs
+
+    import torch
 
     from ttnn_jit.ttmlir.ttmlir_runtime.debug_hooks import CallbackContext, OpContext
 
@@ -152,7 +156,7 @@ def golden(config: CallbackRuntimeConfig, binary: Any, program_context: Callback
         if device in outputs:
             entries[str(device)] = _compared(config, location, device, golden_to_torch(tensor), outputs[device].first)
     if not entries and config.compute_goldens:
-        entries = {str(at): each for at, each in enumerate(_computed(config, program_context, op_context))}
+        entries = _computed(config, program_context, op_context)
     if entries:
         config.golden_report[unique_key(location, config.golden_report)] = entries
 
@@ -178,27 +182,46 @@ def _unlike(config: CallbackRuntimeConfig, reason: str) -> dict[str, Any]:
     return {**limits, "allclose": False, **unknown, "differing_nans": 0, "matches": False, "reason": reason}
 
 
-def _computed(config: CallbackRuntimeConfig, context: CallbackContext, op_context: OpContext) -> list[dict[str, Any]]:
-    """An entry for each result: a golden of the operation on the operands that it read; empty if results are drawn.
+def _computed(
+    config: CallbackRuntimeConfig, context: CallbackContext, op_context: OpContext
+) -> dict[str, dict[str, Any]]:
+    """The entries by device: a golden of the operation on the operands that it read; empty if results are drawn.
 
-    None is there of an operation that computes nothing, such as a deallocation.
+    None is there of an operation that computes nothing, such as a deallocation. A second result of device 0 is "0.1".
     """
     if not computes(op_context.op):
-        return []
-    read = read_op(op_context.op)
+        return {}
+    read, module = read_op(op_context.op), context.binary.text_module
     results = {each: context.run.values[each] for each in read.written(op_context.op)}
     step = Step(op_context.op, read, config.operands, results)
+    on_chip = module.target.numerics is Numerics.DEVICE
+    if step.is_exchange:
+        (got,) = results.values()
+        judged = JudgedOp(read, config.operands, on_chip, module.mesh)
+        return {str(device): each for device, each in enumerate(_judged(config, judged, got))}
+    if read.operation.is_random:
+        return {}
+    return {
+        f"{device}.{index}" if index else str(device): entry
+        for device, given, got in distinct_devices(step, math.prod(module.mesh))
+        for index, entry in enumerate(_judged(config, JudgedOp(read, given, on_chip), got))
+    }
+
+
+def _judged(config: CallbackRuntimeConfig, judged: JudgedOp, got: Sequence[torch.Tensor]) -> list[dict[str, Any]]:
+    goldens = judged.goldens()
+    if reason := shape_mismatch(got, goldens):
+        return [_unlike(config, reason)]
     return [
-        {
-            **_unlike(config, verdict.reason),
-            "actual_pcc": verdict.pcc,
-            "allclose": verdict.allclose,
+        compared(golden, own, config.pcc, config.atol, config.rtol)
+        | {
             "golden": COMPUTED,
-            "max_ulp": verdict.max_ulp,
-            "differing_nans": verdict.differing_nans,
-            "matches": verdict.matches,
+            "max_ulp": outcome.verdict.max_ulp,
+            "differing_nans": outcome.verdict.differing_nans,
+            "matches": outcome.verdict.matches,
+            "reason": outcome.verdict.reason,
         }
-        for verdict in verdicts_of(context.binary.text_module, step)
+        for own, golden, outcome in zip(got, goldens, judged.outcomes(got, goldens), strict=True)
     ]
 
 
