@@ -101,9 +101,7 @@ class _ProgramReader:
             self._define("semaphore", tree, self._block.insert_arg(parsed_type(_SEMAPHORE), len(self._block.args)))
         for index, operation in enumerate(program.get("operations", [])):
             try:
-                made = _OperationReader(self, operation).operation()
-                made.location = location_of_text(operation.get("loc_info", ""))
-                self._block.add_op(made)
+                self._block.add_op(_OperationReader(self, operation).operation())
             except TtnnJitError as error:
                 raise ProgramFormatError(f"operation {index}: {error.message}") from error
         results = [self.value("tensor", tree) for tree in program.get("outputs", [])]
@@ -161,6 +159,7 @@ class _OperationReader:
         if table is None:
             raise ProgramFormatError(f"{variant}{f' of {case}' if case else ''} is no operation that is executed here")
         self.table, self.name = table, table.name
+        self._location = operation.get("loc_info", "")
         self.row: OperationRow = row_of(self.schema, table.name)
         self.held = dict(self._sources(record_of(self.schema, variant), tree))
 
@@ -194,6 +193,7 @@ class _OperationReader:
             result_types=[self._type(space, tree) for space, tree in references],
             properties=properties,
         )
+        made.location = location_of_text(self._location)
         self.program.define(references, made.results)
         return made
 
@@ -267,6 +267,8 @@ class _OperationReader:
                 yield each.name, self._constant()
             elif held is not None:
                 yield each.name, attribute_of_field(each.kind, held.field.type, held.value, held.variant)
+            elif not each.is_optional and each.kind == "#ttnn.memory_config":
+                yield each.name, parsed("#ttnn.memory_config<#ttnn.buffer_type<system_memory>>")
             elif not each.is_optional and not each.default and each.kind != "UnitAttr":
                 raise ProgramFormatError(f"`{self.name}` has no {each.name}")
 

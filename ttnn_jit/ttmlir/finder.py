@@ -1,4 +1,7 @@
-"""Finds the submodules of `ttmlir`, `_ttmlir_runtime` and `ttrt`, where `ttnn/on_pythonpath` stands in for them."""
+"""Finds the submodules of `ttmlir`, `_ttmlir_runtime`, `ttrt`, `builder` and `golden`.
+
+`ttnn/on_pythonpath` has these packages where no real ones are.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +32,24 @@ _HOMES = {
         for name in ("query", "read", "run", "perf", "check", "emitpy")
     },
     **{f"ttmlir.{name}": f"ttnn_jit.ttmlir.compiling.{name}" for name in ("compile_and_run", "compile_and_run_utils")},
+    "builder.base.builder": "ttnn_jit.module_builders.base.built_functions",
+    **{
+        f"builder.base.{name}": f"ttnn_jit.module_builders.base.{name}"
+        for name in ("builder_apis", "builder_enums", "builder_runtime")
+    },
+    "builder.base.builder_utils": "ttnn_jit.module_builders.base.builder_interface",
+    **{
+        f"builder.{name}.{name}_builder": f"ttnn_jit.module_builders.{name}.{name}_builder"
+        for name in ("ttir", "ttnn", "stablehlo", "d2m")
+    },
+    "golden.mapping": "ttnn_jit.module_builders.goldens.golden_functions",
 }
-_PACKAGES = {"ttmlir.dialects", "ttrt.common"}
-"""Packages that only hold modules."""
+_PACKAGES = (
+    "ttmlir.dialects",
+    "ttrt.common",
+    *(f"builder.{name}" for name in ("base", "ttir", "ttnn", "stablehlo", "d2m")),
+)
+"""Packages that have nothing but submodules."""
 
 
 class SubmoduleFinder(MetaPathFinder):

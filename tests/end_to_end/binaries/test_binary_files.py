@@ -12,7 +12,7 @@ import ttnn_jit
 from ttnn_jit.binaries.debug_information import Golden
 from ttnn_jit.diagnostics.errors import CompileError, ProgramFormatError
 from ttnn_jit.frontend.ir.texts import parse_texts
-from ttnn_jit.schemas.binary_file import VERSION
+from ttnn_jit.schemas.binary_file import VERSION, write_file
 from ttnn_jit.schemas.flatbuffer_writer import FlatbufferWriter
 from ttnn_jit.schemas.schema import schema
 from ttnn_jit.tools.cli import main
@@ -153,3 +153,24 @@ def test_the_page_on_binaries_prints_what_it_shows(tmp_path, monkeypatch, capsys
     *printed, conversions = capsys.readouterr().out.split()
     assert printed == blocks[2][1].split()
     assert int(conversions) - before == int(blocks[4][1])
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('loc("total")', 'loc("total")'),
+        ('loc("model.py":3:5)', 'loc("model.py":3:5)'),
+        ('loc("total"("model.py":3:5))', 'loc("total"("model.py":3:5))'),
+        ('loc(fused["a", "b"])', 'loc(fused["a", "b"])'),
+        ("loc(nothing", "loc(unknown)"),
+        ("loc(" * 5000, "loc(unknown)"),
+        ("", "loc(unknown)"),
+    ],
+)
+def test_operations_keep_their_locations(text, found):
+    loaded = made()
+    tree = loaded._tree["programs"][0]["operations"][0] | {"loc_info": text}
+    program = loaded._tree["programs"][0] | {"operations": [tree, *loaded._tree["programs"][0]["operations"][1:]]}
+    data = write_file(loaded._tree | {"programs": [program]}, "TTNN")
+    (op, *_) = Binary.of_bytes(data).module.body.block.first_op.body.block.ops
+    assert str(op.location) == found

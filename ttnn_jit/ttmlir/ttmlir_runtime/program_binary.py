@@ -189,6 +189,15 @@ class Binary:
             return [each["name"] for each in self._programs]
         return [*programs_of(self._module)]
 
+    def lower(self) -> None:
+        """Lowers every program, which otherwise happens when it is first described or run.
+
+        Raises:
+            CompileError: An operation is not executed here.
+        """
+        for name in self.names:
+            self.text_module.program(name)
+
     def get_num_programs(self) -> int:
         """The number of programs."""
         return len(self._programs)

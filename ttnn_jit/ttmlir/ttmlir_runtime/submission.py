@@ -85,12 +85,11 @@ class FabricConfig(enum.Enum):
     FABRIC_1D = 1
     FABRIC_1D_RING = 2
     FABRIC_2D = 3
-    FABRIC_2D_TORUS = 4
-    FABRIC_2D_DYNAMIC = 5
-    CUSTOM = 6
-    FABRIC_2D_TORUS_X = 7
-    FABRIC_2D_TORUS_Y = 8
-    FABRIC_2D_TORUS_XY = 9
+    FABRIC_2D_TORUS_X = 4
+    FABRIC_2D_TORUS_Y = 5
+    FABRIC_2D_TORUS_XY = 6
+    FABRIC_2D_DYNAMIC = 7
+    CUSTOM = 8
 
 
 class MemoryBufferType(enum.Enum):
@@ -369,21 +368,38 @@ def submit(device: Device, binary: Binary, program_index: int, inputs: Sequence[
         CompileError: An operation is not executed here.
         ValueError: An input has neither one part nor one per device.
     """
-    devices = math.prod(binary.text_module.mesh)
-    for index, tensor in enumerate(inputs):
-        if len(tensor.shards) not in {1, devices}:
-            raise ValueError(f"input {index} has {len(tensor.shards)} parts, and the mesh {devices} devices")
+    found = outputs_of(binary, program_index, [tensor.shards for tensor in inputs])
     layouts = [layout_of_reference(each) for each in binary.outputs(program_index)]
-    given = [tensor.first if len(tensor.shards) == 1 else tuple(tensor.shards) for tensor in inputs]
+    return [Tensor([*map(on_device, parts)], layout) for parts, layout in zip(found, layouts, strict=True)]
+
+
+def outputs_of(
+    binary: Binary, program_index: int, inputs: Sequence[Sequence[torch.Tensor]]
+) -> list[tuple[torch.Tensor, ...]]:
+    """The outputs of a program, each a part per device or one for all, in the dtypes of its text.
+
+    Args:
+        binary: The binary.
+        program_index: The number of the program.
+        inputs: Of each input, one tensor for all devices, or a tensor of each.
+
+    Raises:
+        CompileError: An operation is not executed here.
+        ValueError: An input has neither one part nor one per device.
+    """
+    devices = math.prod(binary.text_module.mesh)
+    for index, parts in enumerate(inputs):
+        if len(parts) not in {1, devices}:
+            raise ValueError(f"input {index} has {len(parts)} parts, and the mesh {devices} devices")
+    given = [parts[0] if len(parts) == 1 else tuple(parts) for parts in inputs]
     sharded = binary.presharded_results(program_index)
     whole = [each for each in given if isinstance(each, torch.Tensor)]
     if DebugHooks.current is None and not any(sharded) and len(whole) == len(given):
         results = run_text(binary.text_module, binary.names[program_index], whole, (binary, program_index))
-        return [Tensor([on_device(each)], layout) for each, layout in zip(results, layouts, strict=True)]
+        return [(each,) for each in results]
     found = (DebugHooks.current or DebugHooks()).run(binary, program_index, given)
     compare_run(binary.text_module, binary.names[program_index], given, found, (binary, program_index))
-    kept = (tensors if is_sharded else tensors[:1] for tensors, is_sharded in zip(found, sharded, strict=True))
-    return [Tensor([*map(on_device, each)], layout) for each, layout in zip(kept, layouts, strict=True)]
+    return [tensors if is_sharded else tensors[:1] for tensors, is_sharded in zip(found, sharded, strict=True)]
 
 
 def wait(tensors: Tensor | Sequence[Tensor]) -> None:
