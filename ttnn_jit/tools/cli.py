@@ -25,6 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else [*arguments]
     if given[:1] == ["opt"]:
         return opt_main(given[1:], "ttnn-jit opt")
+    if given[:1] == ["ttrt"]:
+        return ttrt_main(given[1:], "ttnn-jit ttrt")
     options = _parser().parse_args(given)
     return _guarded(lambda: int(options.run(options)))
 
@@ -37,6 +39,11 @@ def opt_main(arguments: Sequence[str] | None = None, prog: str = "ttmlir-opt") -
         return int(opt.run(sys.argv[1:] if arguments is None else arguments, prog))
 
     return _guarded(run)
+
+
+def ttrt_main(arguments: Sequence[str] | None = None, prog: str = "ttrt") -> int:
+    """The command ``ttrt``, which is ``ttnn-jit ttrt``; returns the exit status."""
+    return int(import_module("ttnn_jit.tools.ttrt.ttrt_command").main(arguments, prog))
 
 
 def _guarded(command: Callable[[], int]) -> int:
@@ -123,6 +130,12 @@ def _parser() -> argparse.ArgumentParser:
     _add_cache(commands.add_parser("cache", help="look at the programs kept on disk, check them, remove them"))
 
     _add_launch(commands.add_parser("launch", help="start the ranks of a script, which share its meshes"))
+
+    ttrt = commands.add_parser("ttrt", help="read, check, run and measure compiled binaries; also installed as `ttrt`")
+    ttrt.add_argument(
+        "arguments", nargs=argparse.REMAINDER, help="a command of ttrt: `ttnn-jit ttrt --help` lists them"
+    )
+    ttrt.set_defaults(run=lambda options: ttrt_main(options.arguments, "ttnn-jit ttrt"))
 
     demo = commands.add_parser("demo", help="compile, run and check the cosh of the ttnn.jit document")
     demo.set_defaults(run=_command("demo"))
