@@ -6,8 +6,8 @@ import argparse
 import sys
 
 from ttnn_jit.emitpy import program_of
-from ttnn_jit.tools.opt import module_of_text, read_text
-from ttnn_jit.tools.texts.recognition import is_of_other_compiler
+from ttnn_jit.tools.opt import read_text
+from ttnn_jit.tools.texts.recognition import is_of_other_compiler, module_of_dump
 
 
 def main(options: argparse.Namespace) -> int:
@@ -20,7 +20,7 @@ def main(options: argparse.Namespace) -> int:
         write_constants(program, options.output)
         text = program.source
     else:
-        text = program_of(module_of_text(text, name))
+        text = program_of(module_of_dump(text, name))
     if options.output:
         options.output.write_text(text, encoding="utf-8")
     else:
