@@ -151,8 +151,19 @@ def _add_commands_on_texts(commands: argparse._SubParsersAction[argparse.Argumen
     _add_entry(translate)
     _add_mesh(translate)
     translate.add_argument("--target", help="the target for which a text is read; by default the text's, or cpu")
+    language = translate.add_mutually_exclusive_group(required=True)
+    language.add_argument(
+        "--mlir-to-python",
+        "-mlir-to-python",
+        action="store_true",
+        help="the language, under its name in ttmlir-translate; its other ones are refused with the reason",
+    )
+    for name in ("mlir-to-cpp", "ttnn-to-flatbuffer", "ttmetal-to-flatbuffer", "ttkernel-to-cpp"):
+        language.add_argument(
+            f"--{name}", f"-{name}", dest="refused", action="store_const", const=name, help=argparse.SUPPRESS
+        )
     translate.add_argument(
-        "--mlir-to-python", action="store_true", required=True, help="the language, under its name in ttmlir-translate"
+        "--allow-unregistered-dialect", "-allow-unregistered-dialect", action="store_true", help=argparse.SUPPRESS
     )
     translate.add_argument("-o", "--output", type=Path, help="file for the program; standard output by default")
     translate.set_defaults(run=_command("translate"))

@@ -5,13 +5,28 @@ from __future__ import annotations
 import argparse
 import sys
 
+from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.emitpy import program_of
 from ttnn_jit.tools.opt import read_text
 from ttnn_jit.tools.texts.recognition import is_of_other_compiler, module_of_dump
 
+_REFUSED = {
+    "mlir-to-cpp": "no C++ is written",
+    "ttkernel-to-cpp": "no C++ is written",
+    "ttnn-to-flatbuffer": "no flatbuffers are written; `ttnn-jit run FILE` runs the text",
+    "ttmetal-to-flatbuffer": "no flatbuffers are written",
+}
+"""Languages of ttmlir-translate -> why they are refused."""
+
 
 def main(options: argparse.Namespace) -> int:
-    """Reads the module and writes the program; nothing is written if an op has no call in ttnn."""
+    """Reads the module and writes the program; nothing is written if an op has no call in ttnn.
+
+    Raises:
+        ArgumentError: Another language is asked for.
+    """
+    if options.refused:
+        raise ArgumentError(f"--{options.refused}: {_REFUSED[options.refused]} here", help="use --mlir-to-python")
     text, name = read_text(options.file)
     if is_of_other_compiler(text, name):
         from ttnn_jit.tools.texts.translate_text import translated, write_constants

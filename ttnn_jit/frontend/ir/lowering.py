@@ -115,6 +115,8 @@ class _Ops(FunctionOps, TextOps):
         """An input of the program, or a fill."""
         if numbers.splat is not None:
             return self.filled(numbers.splat, spec)
+        if len(numbers.numbers) != spec.volume:
+            raise ShapeError(f"{len(numbers.numbers)} numbers are no tensor of shape {list(spec.shape)}")
         return self._lowering.input(Constant(numbers), spec)
 
     def in_text(

@@ -7,13 +7,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.builtin import SymbolRefAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 from ttnn_jit.diagnostics.source import Location
-from ttnn_jit.dialects.text_calls.op_calls import read_op
+from ttnn_jit.dialects.text_calls.op_calls import is_allocated, read_op
 from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text
+from ttnn_jit.dialects.text_calls.text_attributes import symbol_of
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
@@ -66,11 +68,38 @@ def _limits(value: SSAValue, seen: set[SSAValue]) -> Iterator[int]:
         return
     seen.add(value)
     for use in value.uses:
+        for same in _through_functions(use.operation, use.index):
+            yield from _limits(same, seen)
         yield from _limits_of_use(use.operation, value)
-        tensors = [each for each in use.operation.operands if is_tensor(each.type)]
+        tensors = [each for each in use.operation.operands if is_tensor(each.type) and not is_allocated(each)]
         if len(tensors) == 1:
             for result in use.operation.results:
                 yield from _limits(result, seen)
+
+
+def _through_functions(op: Operation, index: int) -> Iterator[SSAValue]:
+    """The values that are the operand `index` of a call in its function, or of a return at the function's calls."""
+    if isinstance(op, ReturnOp):
+        function = op.parent_op()
+        assert isinstance(function, FuncOp), "functions return"
+        calls = (each for each in _root(op).walk() if _callee(each) == function.sym_name.data)
+        yield from (each.results[index] for each in calls if index < len(each.results))
+    elif name := _callee(op):
+        functions = (each for each in _root(op).walk() if isinstance(each, FuncOp) and each.sym_name.data == name)
+        yield from (each.args[index] for each in functions if index < len(each.args))
+
+
+def _root(op: Operation) -> Operation:
+    """The module that holds every function."""
+    while (parent := op.parent_op()) is not None:
+        op = parent
+    return op
+
+
+def _callee(op: Operation) -> str:
+    """The function that an op calls; "" of another op."""
+    found = op.properties.get("callee", op.attributes.get("callee"))
+    return symbol_of(found) if isinstance(found, SymbolRefAttr) else ""
 
 
 def _limits_of_use(op: Operation, value: SSAValue) -> Iterator[int]:

@@ -34,6 +34,7 @@ REFUSED_PASSES = {
     "convert-ttkernel-to-emitc": "no C++ is emitted here",
     "ttir-to-emitc-pipeline": "no C++ is emitted here; `translate --mlir-to-python` emits Python",
     "ttnn-backend-to-emitc-pipeline": "no C++ is emitted here; `translate --mlir-to-python` emits Python",
+    "ttir-to-ttmetal-backend-pipeline": "it is called `ttir-to-ttmetal-pipeline` since 2025",
     "convert-ttir-to-linalg": "linalg is not lowered here; TTIR runs as it is, by `ttnn-jit run`",
     "linalg-to-llvm-pipeline": "linalg is not lowered here; TTIR runs as it is, by `ttnn-jit run`",
     "convert-ttir-to-nvvm": "no GPU code is made here",
