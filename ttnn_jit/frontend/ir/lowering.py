@@ -208,7 +208,7 @@ class FunctionLowering:
         """The text's names of values; of two, the first."""
         found: dict[SSAValue, str] = {}
         for value, made in self._values.items():
-            if name := text_name(value):
+            if made and (name := text_name(value)):
                 found.setdefault(made[0].handle, name)
         return found
 
