@@ -1,4 +1,4 @@
-"""``ttnn-jit translate --mlir-to-python``: a module, or a text, as a Python program of ttnn calls."""
+"""``ttnn-jit translate``: a module, or a text, as a Python program of ttnn calls, or as a binary of tt-mlir."""
 
 from __future__ import annotations
 
@@ -7,26 +7,30 @@ import sys
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.emitpy import program_of
+from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.tools.opt import read_text
 from ttnn_jit.tools.texts.recognition import is_of_other_compiler, module_of_dump
 
 _REFUSED = {
     "mlir-to-cpp": "no C++ is written",
     "ttkernel-to-cpp": "no C++ is written",
-    "ttnn-to-flatbuffer": "no flatbuffers are written; `ttnn-jit run FILE` runs the text",
-    "ttmetal-to-flatbuffer": "no flatbuffers are written",
+    "ttmetal-to-flatbuffer": "no binaries of TTMetal are written",
 }
 """Languages of ttmlir-translate -> why they are refused."""
 
 
 def main(options: argparse.Namespace) -> int:
-    """Reads the module and writes the program; nothing is written if an op has no call in ttnn.
+    """Reads the module and writes the result; nothing is written if an op has no form in it.
 
     Raises:
         ArgumentError: Another language is asked for.
     """
     if options.refused:
         raise ArgumentError(f"--{options.refused}: {_REFUSED[options.refused]} here", help="use --mlir-to-python")
+    return _to_flatbuffer(options) if options.ttnn_to_flatbuffer else _to_python(options)
+
+
+def _to_python(options: argparse.Namespace) -> int:
     text, name = read_text(options.file)
     if is_of_other_compiler(text, name):
         from ttnn_jit.tools.texts.translate_text import translated, write_constants
@@ -40,4 +44,15 @@ def main(options: argparse.Namespace) -> int:
         options.output.write_text(text, encoding="utf-8")
     else:
         sys.stdout.write(text)
+    return 0
+
+
+def _to_flatbuffer(options: argparse.Namespace) -> int:
+    from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
+
+    data = Binary.parse(*read_text(options.file)).to_bytes()
+    if options.output:
+        write_complete(options.output, [data])
+    else:
+        sys.stdout.buffer.write(data)
     return 0
