@@ -44,7 +44,7 @@ LARGEST = 1 << 21
 """Elements of the tensors of a program that is run: numbers make larger ones take their time."""
 SECONDS = 1.0
 """Of the thread that compiles; LLVM runs in others."""
-HANG_SECONDS = 30
+HANG_SECONDS = 90
 
 _WORD = re.compile(r"[A-Za-z_][\w.]*")
 _NUMBER = re.compile(r"\d+")
