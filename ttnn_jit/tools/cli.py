@@ -176,8 +176,17 @@ def _add_commands_on_texts(commands: argparse._SubParsersAction[argparse.Argumen
     _add_mesh(translate)
     translate.add_argument("--target", help="the target for which a text is read; by default the text's, or cpu")
     form = translate.add_mutually_exclusive_group(required=True)
-    form.add_argument("--mlir-to-python", action="store_true", help="a Python program of ttnn calls")
-    form.add_argument("--ttnn-to-flatbuffer", action="store_true", help="a binary of tt-mlir (.ttnn)")
+    form.add_argument("--mlir-to-python", "-mlir-to-python", action="store_true", help="a Python program of ttnn calls")
+    form.add_argument(
+        "--ttnn-to-flatbuffer", "-ttnn-to-flatbuffer", action="store_true", help="a binary of tt-mlir (.ttnn)"
+    )
+    for name in ("mlir-to-cpp", "ttmetal-to-flatbuffer", "ttkernel-to-cpp"):
+        form.add_argument(
+            f"--{name}", f"-{name}", dest="refused", action="store_const", const=name, help=argparse.SUPPRESS
+        )
+    translate.add_argument(
+        "--allow-unregistered-dialect", "-allow-unregistered-dialect", action="store_true", help=argparse.SUPPRESS
+    )
     translate.add_argument("-o", "--output", type=Path, help="file for the result; standard output by default")
     translate.set_defaults(run=_command("translate"))
 

@@ -29,10 +29,10 @@ from ttnn_jit.runtime.tensors.tensors_from_host import from_torch
 from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
 from ttnn_jit.specs.target import PRESETS, SystemDesc
 from ttnn_jit.specs.tensor_spec import BufferType, TensorSpec
-from ttnn_jit.tools.opt import module_of_text, read_text
+from ttnn_jit.tools.opt import read_text
 from ttnn_jit.tools.stage_of_module import schedule
 from ttnn_jit.tools.texts.inputs import require_memory
-from ttnn_jit.tools.texts.recognition import is_of_other_compiler, is_of_tensors
+from ttnn_jit.tools.texts.recognition import is_of_other_compiler, is_of_tensors, module_of_dump
 
 if TYPE_CHECKING:
     import torch
@@ -114,7 +114,7 @@ def _of_text(options: argparse.Namespace) -> list[torch.Tensor]:
             raise ArgumentError(
                 f"--{option} takes a module of ttir or ttnn, and {name} is one of a later stage, or an invalid one"
             )
-    return _of_module(options, module_of_text(text, name))
+    return _of_module(options, module_of_dump(text, name))
 
 
 def _of_module(options: argparse.Namespace, module: ModuleOp) -> list[torch.Tensor]:

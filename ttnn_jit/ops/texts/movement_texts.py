@@ -211,7 +211,10 @@ def _gathered_slices(ops: Ops, call: TextCall) -> Value:
     x, sizes, axes = call.input, call.slice_sizes, call.start_index_map
     if call.operand_batching_dims:
         raise ShapeError("operand_batching_dims are given, and none are executed")
-    index = ops.rounded(call.index, DataType.INT32)
+    index = call.index
+    if index.spec.dtype is DataType.UINT32:
+        index = ops.minimum(index, DataType.INT32.values[-1])  # larger ones would become negative
+    index = ops.rounded(index, DataType.INT32)
     shape = index.shape
     vector = call.index_vector_dim
     if vector == len(shape):

@@ -29,29 +29,6 @@ from ttnn_jit.ttmlir.ttmlir_runtime.metal_binary import MetalBinary
 IDENTIFIER = "TTNN"
 
 
-class GoldenTensor:
-    """A tensor of a binary to which a result is compared.
-
-    Args:
-        golden: What the binary holds.
-
-    Attributes:
-        name: The location of the operation.
-        shape: Its extents.
-        stride: Its strides, in elements.
-        dtype: Its dtype.
-    """
-
-    def __init__(self, golden: Golden) -> None:
-        self.name, self.shape, self.stride = golden.name, [*golden.shape], [*golden.stride]
-        self.dtype = DataType[golden.dtype]
-        self._data = golden.data
-
-    def get_data_buffer(self) -> bytes:
-        """The bytes of its elements."""
-        return self._data
-
-
 class Binary:
     """A program that the runtime submits.
 
