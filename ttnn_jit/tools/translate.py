@@ -33,9 +33,9 @@ def main(options: argparse.Namespace) -> int:
 def _to_python(options: argparse.Namespace) -> int:
     text, name = read_text(options.file)
     if is_of_other_compiler(text, name):
-        from ttnn_jit.tools.texts.translate_text import translated, write_constants
+        from ttnn_jit.tools.texts.translate_text import translated_text, write_constants
 
-        program = translated(options, text, name)
+        program = translated_text(options, text, name)
         write_constants(program, options.output)
         text = program.source
     else:
