@@ -69,6 +69,8 @@ class Declaration:
         ttnn_name: Name in the TTNN dialect, without the dialect; by default the last part of `name`.
         ttir_name: Name in the TTIR dialect; by default `ttnn_name`.
         tile_name: Name in the d2m dialect; by default ``tile_`` and `ttir_name`.
+        kernel_name: The stem of its names in the ttkernel dialect (``add`` in ``add_binary_tile``), whose forms
+            `dialects/ttkernel/tile_functions.py` lists; by default `tile_name` without ``tile_``.
     """
 
     name: str
@@ -78,6 +80,7 @@ class Declaration:
     ttnn_name: str = ""
     ttir_name: str = ""
     tile_name: str = ""
+    kernel_name: str = ""
 
     def __post_init__(self) -> None:
         for attribute, default in (
@@ -88,6 +91,8 @@ class Declaration:
         ):
             if not getattr(self, attribute):
                 object.__setattr__(self, attribute, default.format(self))
+        if not self.kernel_name:
+            object.__setattr__(self, "kernel_name", self.tile_name.removeprefix("tile_"))
 
     @cached_property
     def operands(self) -> tuple[Parameter, ...]:
