@@ -172,9 +172,9 @@ DAMAGES = {
     ),
     "a math op behind the commit": (
         COMPUTE,
-        lambda k: k.moved("relu_tile", "tile_regs_commit"),
+        lambda k: k.moved("add_binary_tile", "tile_regs_commit"),
         "it uses DST, which is not acquired",
-        "relu_tile(",
+        "add_binary_tile(",
     ),
     "a slot that DST does not have": (
         COMPUTE,
@@ -275,5 +275,5 @@ def test_an_op_that_the_interpreter_does_not_know_is_named(program):
     inputs, _, text = program
     at = Kernel(text, COMPUTE)
     at.lines[at.find("relu_tile")] = "ttkernel.topk_tile_init() : () -> ()"
-    with pytest.raises(CompileError, match="the interpreter of kernels does not know `ttkernel.topk_tile_init`"):
+    with pytest.raises(CompileError, match=r"the interpreter of kernels does not know `ttkernel\.topk_tile_init`"):
         executed(at.text, inputs)

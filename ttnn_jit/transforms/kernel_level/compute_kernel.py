@@ -18,9 +18,10 @@ from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import MathFidelity
 from ttnn_jit.transforms.kernel_level.block_walk import BlockOfTiles, BlockWalk
 from ttnn_jit.transforms.kernel_level.core_movement import Buffers, buffer_argument
+from ttnn_jit.transforms.kernel_level.dst_section import Section
 from ttnn_jit.transforms.kernel_level.kernel_writer import Index, KernelWriter
 from ttnn_jit.transforms.kernel_level.operand_layout import Operand
-from ttnn_jit.transforms.kernel_level.tile_program import Section, TileProgram, scaler_of
+from ttnn_jit.transforms.kernel_level.tile_program import TileProgram, scaler_of
 
 
 def compute_kernel(
@@ -155,7 +156,7 @@ class _Computing:
         self._flush(computing)
 
     def _acquire(self, op: AcquireDstOp) -> None:
-        section = Section(op, self._tiles.numbers_needed(op), self._tiles.capacity)
+        section = self._tiles.section(op)
         self._open.append((op, section))
         if not section.is_by_tile:
             with self._kernel.at(op.location):

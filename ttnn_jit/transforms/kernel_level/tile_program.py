@@ -27,55 +27,14 @@ from ttnn_jit.dialects.d2m import (
 )
 from ttnn_jit.dialects.declared_ops import ElementwiseOp
 from ttnn_jit.dialects.layout import dtype_of
-from ttnn_jit.dialects.region_loops import memref_shape, refusal
+from ttnn_jit.dialects.region_loops import refusal
 from ttnn_jit.dialects.ttkernel.tile_functions import REDUCE_TYPES, Form, TileFunction, preparing, tile_function
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import boolean, parsed
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import DataType
+from ttnn_jit.transforms.kernel_level.dst_section import Section
 from ttnn_jit.transforms.kernel_level.kernel_writer import Index, KernelWriter
-from ttnn_jit.transforms.kernel_level.tile_broadcasts import Broadcasts, constant_index
-
-
-class Section:
-    """The slots of one `d2m.acquire_dst`, each of a block of tiles.
-
-    Args:
-        op: The op.
-        numbers: How many slots numbers need beside those of the op.
-        capacity: The tiles of DST.
-
-    Attributes:
-        broadcasts: Its broadcasts of tiles of circular buffers.
-        is_by_tile: Whether DST is acquired for each tile of a block, for want of room for the numbers.
-    """
-
-    def __init__(self, op: AcquireDstOp, numbers: int, capacity: int) -> None:
-        _, *extents = memref_shape(op.result.type)
-        self.op = op
-        self.broadcasts = Broadcasts.of(op)
-        self._block = [*extents]
-        self._used = _slots_used(op)
-        tiles = 1
-        for extent in extents:
-            tiles *= extent
-        self.is_by_tile = tiles > 1 and self._used * tiles + numbers > capacity
-        if self.is_by_tile:
-            tiles = 1
-        self._scratch = self._used * tiles
-        if self._scratch + numbers > capacity:
-            raise refusal(
-                op, f"{self._used * tiles} tiles and {numbers} numbers need more than the {capacity} tiles of DST"
-            )
-
-    def slot(self, kernel: KernelWriter, indices: Sequence[Index]) -> Index:
-        """The tile of DST at indices of the memref: slot, then place in the block."""
-        if self.is_by_tile:
-            return indices[0]
-        return kernel.linear(indices, (1, *self._block))
-
-    def scratch(self, number: int) -> int:
-        """The tile of DST for a number."""
-        return self._scratch + number
+from ttnn_jit.transforms.kernel_level.tile_broadcasts import constant_index
 
 
 @dataclass(frozen=True)
@@ -125,7 +84,7 @@ class TileProgram:
         self._kernel = kernel
         self._op = op
         self._output = output
-        self.capacity = capacity
+        self._capacity = capacity
         self.views: dict[SSAValue, tuple[SSAValue, tuple[int, ...]]] = {}
         self.scaler: SSAValue | None = None
         self._tiles: dict[SSAValue, Tile] = {}
@@ -149,16 +108,17 @@ class TileProgram:
         stores = [each for each in nest.walk() if isinstance(each, StoreOp)]
         return all(each in section.broadcasts.unread for each in stores)
 
-    def numbers_needed(self, op: AcquireDstOp) -> int:
-        """The most numbers that one tile op of the section needs in slots."""
+    def section(self, op: AcquireDstOp) -> Section:
+        """The section of DST that an op acquires.
+
+        Raises:
+            CompileError: ttkernel has no op for a tile op in it, or DST has no room for a number.
+        """
         scope = op.parent_block()
         assert scope is not None
-        needed = [0]
-        for each in _after(op, scope):
-            for inner in each.walk():
-                if isinstance(inner, ElementwiseOp):
-                    needed.append(_filled(inner, _function_of(inner)))
-        return max(needed)
+        tile_ops = [inner for each in _after(op, scope) for inner in each.walk() if isinstance(inner, ElementwiseOp)]
+        numbers: dict[Operation, int] = {each: _filled(each, _function_of(each)) for each in tile_ops}
+        return Section(op, numbers, self._capacity)
 
     def commit(self) -> None:
         """Hands DST to the packer."""
@@ -306,7 +266,7 @@ class TileProgram:
     def _slot_of(self, value: SSAValue, op: Operation) -> Index:
         """The slot of an operand; a number is filled into one of its own."""
         if value not in self._tiles:
-            slot = self._section.scratch(self._numbers)
+            slot = self._section.room(self._kernel, op, self._numbers, self._indices)
             self._numbers += 1
             self._fill(value, slot)
             return slot
@@ -436,12 +396,6 @@ def _data_type(dtype: DataType) -> str:
 def _holds(held: DataType, wanted: DataType) -> bool:
     """Whether a tile of one element type is one of another as it is: a float with more bits."""
     return not held.is_integer and not wanted.is_integer and wanted.is_wide
-
-
-def _slots_used(op: AcquireDstOp) -> int:
-    """The slots that ops of the section store to."""
-    stores = [use.operation for use in op.result.uses if isinstance(use.operation, StoreOp)]
-    return max((constant_index(each.indices[0]) + 1 for each in stores), default=0)
 
 
 def _after(op: Operation, block: Block) -> list[Operation]:
