@@ -23,7 +23,9 @@ def expressions_of(operations):
 
     def extend(children):
         unary = st.tuples(st.sampled_from([o for o in operations if o.arity == 1]), children)
-        binary = st.tuples(st.sampled_from([o for o in operations if o.arity == 2]), children, st.one_of(children, numbers))
+        binary = st.tuples(
+            st.sampled_from([o for o in operations if o.arity == 2]), children, st.one_of(children, numbers)
+        )
         ternary = st.tuples(st.sampled_from([o for o in operations if o.arity == 3]), children, children, children)
         return st.one_of(unary, binary, binary, ternary)
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.expressions import MATH, TENSORS, evaluate, expressions_of
-from tests.kernel_texts import executed, on_one_core, results_and_text, tensor
 from tests.kernel_texts import arrays as arrays_of
+from tests.kernel_texts import executed, on_one_core, results_and_text, tensor
 from ttnn_jit import ttnn
 from ttnn_jit.dialects.ttkernel.tile_functions import Form, tile_function
 from ttnn_jit.specs.dtypes import DataType
@@ -44,9 +44,7 @@ def values(shape, dtype, seed):
     stage=st.sampled_from(["ttkernel", "ttmetal"]),
     alone=st.booleans(),
 )
-def test_random_elementwise_programs(
-    module_device, expression, rows, columns, dtype, broadcast, stage, alone
-):
+def test_random_elementwise_programs(module_device, expression, rows, columns, dtype, broadcast, stage, alone):
     shape = [32 * rows, 32 * columns]
     config = on_one_core(*shape) if alone else None
     tensors = [tensor(module_device, values(shape, DTYPES[dtype], seed), config) for seed in range(TENSORS)]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ttnn_jit.transforms.pipeline import TTMETAL_PIPELINE
 from ttnn_jit.ttmlir.enums import enum_of
 from ttnn_jit.ttmlir.mlir_operations import Module
 from ttnn_jit.ttmlir.passmanager import run_passes
-from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
+from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary, MetalBinary
 
 DataType = enum_of("DataType", "ttcore")
 """The dtypes of goldens."""
@@ -68,6 +69,31 @@ def ttnn_to_flatbuffer_bin(module: Module, *_: Any, **__: Any) -> Binary:
     return Binary.of_module(module.held)
 
 
+_OF_DEVICE = ("system-desc-path=", "mock-system-desc-arch=", "mesh-shape=", "mesh-topology=")
+"""How options begin that describe the device."""
+
+
+def ttir_to_ttmetal_backend_pipeline(module: Module, options: str = "", **_: Any) -> None:
+    """Lowers a module of TTIR to scheduled kernels of d2m, in place.
+
+    Args:
+        module: The module.
+        options: Those of `ttir-to-ttmetal-pipeline`; how a chip's memory and cores are used has no effect here.
+
+    Raises:
+        MLIRError: An option is unknown, or an operation is not executed here.
+    """
+    given = options.split()
+    device = [each for each in given if each.startswith(_OF_DEVICE)]
+    others = [each for each in given if not each.startswith(_OF_DEVICE)]
+    run_passes(module, [("ttcore-register-device", " ".join(device)), (TTMETAL_PIPELINE, " ".join(others))])
+
+
+def ttmetal_to_flatbuffer_bin(module: Module, *_: Any, **__: Any) -> Binary:
+    """The binary of a module that `ttir_to_ttmetal_backend_pipeline` lowered: it executes its kernels."""
+    return MetalBinary(module.held)
+
+
 def _absent(name: str, reason: str) -> Callable[..., Any]:
     def run(*_: Any, **__: Any) -> Any:
         raise NotImplementedError(f"{name}: {reason}")
@@ -77,11 +103,8 @@ def _absent(name: str, reason: str) -> Callable[..., Any]:
     return run
 
 
-_METAL = "kernels of ttmetal are not executed here"
 _CPP = "C++ is not emitted"
-ttir_to_ttmetal_backend_pipeline = _absent("ttir_to_ttmetal_backend_pipeline", _METAL)
-ttmetal_to_flatbuffer_bin = _absent("ttmetal_to_flatbuffer_bin", _METAL)
-ttmetal_to_flatbuffer_file = _absent("ttmetal_to_flatbuffer_file", _METAL)
+ttmetal_to_flatbuffer_file = _absent("ttmetal_to_flatbuffer_file", "binaries are not written yet")
 translate_to_cpp = _absent("translate_to_cpp", _CPP)
 ttir_to_emitc_pipeline = _absent("ttir_to_emitc_pipeline", _CPP)
 translate_to_python = _absent("translate_to_python", "use `ttnn-jit translate --mlir-to-python`")

@@ -7,12 +7,14 @@ from typing import Any, Self
 
 from xdsl.passes import ModulePass
 
+from ttnn_jit.compiler.texts.metal_programs import lower_to_d2m, require_options
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.dialects.upstream.context import UpstreamContext
 from ttnn_jit.transforms import pipeline
 from ttnn_jit.transforms.texts.registry import named_passes, text_passes
 from ttnn_jit.ttmlir.mlir_contexts import Context
 from ttnn_jit.ttmlir.mlir_operations import MLIRError
+from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import mesh_of
 
 
 class PassManager:
@@ -39,6 +41,9 @@ class PassManager:
     def enable_ir_printing(self, *_: Any, **__: Any) -> None:
         """Nothing: texts are printed by their owner."""
 
+    def enable_verifier(self, enable: bool) -> None:
+        """Nothing: the passes check what they take."""
+
     def run(self, op: Any) -> None:
         """Runs the passes.
 
@@ -49,6 +54,10 @@ class PassManager:
 
     def _passes(self) -> Iterator[tuple[str, str]]:
         return named_passes(pipeline.without_anchors(self._pipeline))
+
+
+_NORMALIZATION = "ttir-element-type-normalization"
+"""The pass that gives tensors element types that a device has."""
 
 
 def run_passes(module: Any, passes: Sequence[tuple[str, str]]) -> None:
@@ -63,6 +72,11 @@ def run_passes(module: Any, passes: Sequence[tuple[str, str]]) -> None:
     """
     try:
         for name, options in passes:
+            if name == pipeline.TTMETAL_PIPELINE:
+                require_options(options)
+                run_passes(module, [(_NORMALIZATION, "")])
+                lower_to_d2m(module.held, mesh_of(module.held))
+                continue
             for each in _passes_of(name, options):
                 each.apply(UpstreamContext.make(), module.held)
     except TtnnJitError as error:

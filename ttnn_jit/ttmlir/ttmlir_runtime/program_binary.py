@@ -10,6 +10,7 @@ from typing import Any, Self
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
+from ttnn_jit.compiler.texts.metal_programs import MetalModule
 from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.dialects import print_module
 from ttnn_jit.frontend.ir.texts import entries_of
@@ -101,6 +102,26 @@ class Binary:
             for index, name in enumerate(self.names)
         ]
         return json.dumps({"version": self.version, "programs": programs, "mlir": print_module(self._module)})
+
+
+class MetalBinary(Binary):
+    """A program whose kernels of d2m are executed, as `ttir_to_ttmetal_backend_pipeline` left them.
+
+    Args:
+        module: Its module.
+    """
+
+    file_identifier = "TTM0"
+
+    @cached_property
+    def text_module(self) -> TextModule:
+        """Its functions."""
+        return MetalModule(self._module)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of its programs."""
+        return MetalModule(self._module).names
 
 
 def _description(spec: Any, attributes: Any, index: int) -> dict[str, Any]:
