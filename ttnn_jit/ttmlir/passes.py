@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
+from ttnn_jit.dialects import print_module
 from ttnn_jit.transforms.pipeline import TTMETAL_PIPELINE
 from ttnn_jit.ttmlir.enums import enum_of
 from ttnn_jit.ttmlir.mlir_operations import Module
@@ -94,6 +96,17 @@ def ttmetal_to_flatbuffer_bin(module: Module, *_: Any, **__: Any) -> Binary:
     return MetalBinary(module.held)
 
 
+def ttmetal_to_flatbuffer_file(module: Module, path: str, *_: Any, **__: Any) -> None:
+    """Writes the text of a module that `ttir_to_ttmetal_backend_pipeline` lowered: this format has no flatbuffer here.
+
+    Args:
+        module: The module.
+        path: The file, which `ttnn-jit run` executes.
+    """
+    text = f"// The kernels of `ttir-to-ttmetal-pipeline`; no flatbuffer.\n{print_module(module.held)}"
+    Path(path).write_text(text, encoding="utf-8")
+
+
 def _absent(name: str, reason: str) -> Callable[..., Any]:
     def run(*_: Any, **__: Any) -> Any:
         raise NotImplementedError(f"{name}: {reason}")
@@ -104,7 +117,6 @@ def _absent(name: str, reason: str) -> Callable[..., Any]:
 
 
 _CPP = "C++ is not emitted"
-ttmetal_to_flatbuffer_file = _absent("ttmetal_to_flatbuffer_file", "binaries are not written yet")
 translate_to_cpp = _absent("translate_to_cpp", _CPP)
 ttir_to_emitc_pipeline = _absent("ttir_to_emitc_pipeline", _CPP)
 translate_to_python = _absent("translate_to_python", "use `ttnn-jit translate --mlir-to-python`")

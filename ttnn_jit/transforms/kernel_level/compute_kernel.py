@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from xdsl.dialects.affine import ForOp
 from xdsl.dialects.builtin import MemRefType
@@ -187,14 +187,26 @@ class _Computing:
             self._pack(storing, section, indices)
 
     def _pack(self, storing: ForOp, section: Section, indices: Sequence[Index] | None) -> None:
+        """Stores to the output: casts between kinds of numbers run before DST is committed, packs after."""
         with self._kernel.at(storing.location):
+            if self._tiles.casts_kind(storing):
+                self._at_places(storing, section, indices, self._tiles.cast_before_pack)
             self._tiles.commit()
-            if indices is not None:
-                self._tiles.compute(storing, indices, section)
-            else:
-                with self._kernel.loops(_extents(storing)) as own:
-                    self._tiles.compute(storing, own, section)
+            self._at_places(storing, section, indices, self._tiles.compute)
             self._kernel.op("tile_regs_release")
+
+    def _at_places(
+        self,
+        storing: ForOp,
+        section: Section,
+        indices: Sequence[Index] | None,
+        write: Callable[[ForOp, Sequence[Index], Section], None],
+    ) -> None:
+        if indices is not None:
+            write(storing, indices, section)
+            return
+        with self._kernel.loops(_extents(storing)) as own:
+            write(storing, own, section)
 
     def _stores(self, nest: ForOp) -> bool:
         """Whether loops store to the output."""

@@ -103,6 +103,23 @@ class TileProgram:
             with self._kernel.at(each.location):
                 self._write(each, places)
 
+    def casts_kind(self, nest: ForOp) -> bool:
+        """Whether loops that store to the output cast tiles between integers and floats: a pack does not."""
+        return any(isinstance(each, TileTypecastOp) and _changes_kind(each) for each in nest.walk())
+
+    def cast_before_pack(self, nest: ForOp, indices: Sequence[Index], section: Section) -> None:
+        """Casts tiles of DST between integers and floats, at one place of a block that the packs of a nest read."""
+        self._section, self._dst = section, dtype_of(section.op.result.type)
+        places, block = _places(nest, indices)
+        for each in block.ops:
+            if isinstance(each, TileTypecastOp) and _changes_kind(each):
+                load = each.operand.owner
+                if not isinstance(load, LoadOp):
+                    raise refusal(each, "it is the second of two casts before a pack")
+                slot = section.slot(self._kernel, self._place(load.indices, places))
+                with self._kernel.at(each.location):
+                    self._casts(dtype_of(each.operand.type), (dtype_of(each.result.type),), slot)
+
     def is_empty(self, nest: ForOp, section: Section) -> bool:
         """Whether nothing is written for loops over a block."""
         stores = [each for each in nest.walk() if isinstance(each, StoreOp)]
@@ -391,6 +408,10 @@ def _bits(number: float | int) -> int:
 
 def _data_type(dtype: DataType) -> str:
     return dtype.mlir
+
+
+def _changes_kind(op: TileTypecastOp) -> bool:
+    return dtype_of(op.operand.type).is_integer != dtype_of(op.result.type).is_integer
 
 
 def _holds(held: DataType, wanted: DataType) -> bool:
