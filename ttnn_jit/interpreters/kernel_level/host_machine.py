@@ -180,7 +180,7 @@ class HostMachine(Machine):
         arguments = [self.environment[value] for value in named.get("args", named.get("buffers", ()))]
         ports = [int(port) for port in op.properties["cb_ports"].get_values()]  # type: ignore[attr-defined]
         buffers = dict(zip(ports, self._buffers(op, named.get("cbs", ())), strict=True))
-        configs = [_config(each, arguments) for each in _listed(op.properties["kernelConfigs"])]
+        configs = [_config(op, each, arguments, ports) for each in _listed(op.properties["kernelConfigs"])]
         self._launch(op, configs, buffers)
 
     def _launched(self, op: Operation) -> None:
@@ -219,7 +219,7 @@ class HostMachine(Machine):
         for kind in ("rt_args", "ct_args"):
             for each in (spec.value(kind) if spec is not None else None) or ():
                 index, type_ = each.value("operand_index"), each.value("arg_type")
-                value = ports[index] if type_ == "cb_port" else _passed(operands[index])
+                value = _passed(op, type_, index, operands, ports)
                 is_common = kind == "rt_args" and each.value("is_uniform") is not False
                 given["common" if is_common else kind].append(Argument(type_, value))
         arguments = Arguments(*given.values())
@@ -239,13 +239,14 @@ class HostMachine(Machine):
         self._kernels.run(op, configs, buffers, [*self._live.values()], semaphores)
 
 
-def _config(config: Any, arguments: Sequence[Any]) -> KernelConfig:
+def _config(op: Operation, config: Any, arguments: Sequence[Any], ports: Sequence[int]) -> KernelConfig:
     """A kernel of a `ttmetal.enqueue_program`."""
     place, given = config.value("core_range"), config.value("kernel_args")
     lists = [
         [
-            Argument(each.value("type"), _resolved(each.value("type"), each.value("operand_index"), arguments))
+            Argument(kind_, _passed(op, kind_, each.value("operand_index"), arguments, {port: port for port in ports}))
             for each in given.value(kind) or ()
+            if (kind_ := each.value("type"))
         ]
         for kind in ("common_rt_args", "rt_args", "ct_args")
     ]
@@ -266,13 +267,30 @@ def _config(config: Any, arguments: Sequence[Any]) -> KernelConfig:
 _FIDELITIES = {"lofi": "LoFi", "hifi2": "HiFi2", "hifi3": "HiFi3", "hifi4": "HiFi4"}
 
 
-def _resolved(kind: str, index: int, arguments: Sequence[Any]) -> Any:
-    return index if kind == "cb_port" else _passed(arguments[index])
+def _passed(op: Operation, kind: str, index: int, operands: Sequence[Any], ports: Mapping[int, int]) -> Any:
+    """What a kernel gets for an operand of its launch.
 
-
-def _passed(value: Any) -> Any:
-    """What a kernel gets for an operand of its launch."""
+    Raises:
+        CompileError: The operand is nothing of that kind.
+    """
+    if kind == "cb_port":
+        if index not in ports:
+            raise refusal(op, f"its operand {index} is no circular buffer, and a kernel takes it as one")
+        return ports[index]
+    value = operands[index] if 0 <= index < len(operands) else None
+    wanted = _KINDS.get(kind, object)
+    if value is None or not isinstance(value, wanted):
+        raise refusal(op, f"its operand {index} is no {kind}, and a kernel takes it as one")
     return value.address if isinstance(value, Semaphore) else value
+
+
+_KINDS: Mapping[str, type] = {
+    "buffer_address": Pages,
+    "tensor_accessor_args": Pages,
+    "local_semaphore": Semaphore,
+    "global_semaphore": Semaphore,
+}
+"""Kind of an argument -> what the host has for it."""
 
 
 def _listed(attribute: Attribute) -> Sequence[Any]:

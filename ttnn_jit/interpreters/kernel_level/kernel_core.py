@@ -158,6 +158,7 @@ class Thread:
         values: The values of its ops.
         prepared: What the engines were set up for last: unit -> op.
         resumed: How often it went on after it had to wait.
+        trips: The trips of its loops that began.
     """
 
     def __init__(self, name: str, core: Core, chip: Chip, arguments: Arguments, configuration: Configuration) -> None:
@@ -169,6 +170,7 @@ class Thread:
         self.values: dict[SSAValue, Any] = {}
         self.prepared: dict[str, str] = {}
         self.resumed = 0
+        self.trips = 0
 
     @property
     def text(self) -> str:

@@ -22,8 +22,8 @@ Execute: TypeAlias = Callable[[Thread], Wait | None]
 Maker: TypeAlias = Callable[[Operation], Execute]
 """Translates an op."""
 
-MAX_TRIPS = 1 << 20
-"""The limit of the trips of one loop."""
+MAX_TRIPS = 1 << 18
+"""The limit of the trips of all loops of a thread: four times the tiles of the largest tensor that is interpreted."""
 
 
 @dataclass(frozen=True)
@@ -123,8 +123,13 @@ def run(thread: Thread, steps: Sequence[Step]) -> Iterator[Wait]:
 def _loop(thread: Thread, loop: Loop) -> Iterator[Wait]:
     values = thread.values
     lower, upper, step = (each if isinstance(each, int) else values[each] for each in loop.bounds)
-    if step < 1 or (upper - lower) // step > MAX_TRIPS:
-        fail(loop.op, thread, f"it runs from {lower} to {upper} by {step}: {MAX_TRIPS:,} trips are the most")
+    if step < 1:
+        fail(loop.op, thread, f"its step is {step}")
+    thread.trips += len(range(lower, upper, step))
+    if thread.trips > MAX_TRIPS:
+        fail(
+            loop.op, thread, f"its loops make more than {MAX_TRIPS:,} trips, the last from {lower} to {upper} by {step}"
+        )
     initial, names, yielded, results = loop.carried
     _assign(thread, names, initial)
     for trip in range(lower, upper, step):
