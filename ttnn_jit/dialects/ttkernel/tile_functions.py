@@ -97,6 +97,16 @@ _GROUPS = {
 
 
 @cache
+def tile_functions_of_engine() -> dict[str, Elementwise]:
+    """Stem of an op's name -> what the matrix engine computes on tiles of two circular buffers: ``add_tiles``."""
+    return {
+        each.kernel_name: each
+        for each in DECLARED
+        if isinstance(each, Elementwise) and each.arity == 2 and _row(f"ttkernel.{each.kernel_name}_tiles")
+    }
+
+
+@cache
 def preparing(name: str) -> str | None:
     """The op that has to run before an op of this name; None if none has to."""
     own = name.partition(".")[2]
@@ -107,7 +117,16 @@ def preparing(name: str) -> str | None:
     return next((f"ttkernel.{each}" for each in candidates if each and _row(f"ttkernel.{each}")), None)
 
 
-_UNUSUAL = {"matmul_tiles": "mm_init", "reduce_tile": "reduce_init", "fill_tile_int": "fill_tile_init"}
+_UNUSUAL = {
+    "matmul_tiles": "mm_init",
+    "reduce_tile": "reduce_init",
+    "fill_tile_int": "fill_tile_init",
+    "transpose_wh_tile": "transpose_wh_init",
+    "tilize_block": "tilize_init",
+    "untilize_block": "untilize_init",
+    "experimental.tilize_block": "tilize_init",
+    "experimental.untilize_block": "untilize_init",
+}
 
 
 def _names(operation: Elementwise, form: Form, *, is_integer: bool) -> Iterator[tuple[str, bool]]:

@@ -24,7 +24,7 @@ from ttnn_jit.interpreters.tensor_interpreter import Tensor
 from ttnn_jit.interpreters.tile_interpreter import Machine, require_small, run_op
 from ttnn_jit.kernels.vectors.numpy_vector import NumpyVector
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.target import SystemDesc
+from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH, SystemDesc
 
 Array = np.ndarray[Any, Any]
 
@@ -302,8 +302,12 @@ def _buffer(type_: MemRefType[Attribute], address: int) -> HostBuffer:
     """A circular buffer of a type with a `#ttcore.cb_layout`."""
     layout: Any = type_.layout
     dtype = _tile_dtype(type_)
-    size = layout.value("stride")[-1] if dtype is None else TileFormat(dtype).nbytes
-    return HostBuffer(address, math.prod(type_.get_shape()) * layout.value("buffers"), size, dtype)
+    count = math.prod(type_.get_shape()) * layout.value("buffers")
+    if dtype is not None:
+        return HostBuffer(address, count, TileFormat(dtype).nbytes, dtype)
+    elements = TILE_HEIGHT * TILE_WIDTH  # of a page: rows of numbers are counted in as many numbers as a tile has
+    bits = getattr(type_.element_type, "bitwidth", 32)
+    return HostBuffer(address, count // elements, elements * bits // 8, None)
 
 
 def _tile_dtype(type_: MemRefType[Attribute]) -> Any:

@@ -9,7 +9,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from ttnn_jit.dialects.region_loops import refusal
-from ttnn_jit.interpreters.kernel_level import dataflow_steps, scalar_steps, semaphore_steps
+from ttnn_jit.interpreters.kernel_level import dataflow_steps, engine_steps, scalar_steps, semaphore_steps
 from ttnn_jit.interpreters.kernel_level.circular_buffer import CircularBuffer
 from ttnn_jit.interpreters.kernel_level.dst_registers import DstRegisters
 from ttnn_jit.interpreters.kernel_level.kernel_core import Arguments, Chip, Configuration, Core, CorePlace, Thread
@@ -82,7 +82,9 @@ class Kernels:
         self._functions = functions
         self._target = target
         self._steps: dict[str, tuple[list[Step], Operation]] = {}
-        makers = {**scalar_steps.STEPS, **dataflow_steps.STEPS, **semaphore_steps.STEPS, **steps_of_tiles()}
+        engine = engine_steps.STEPS
+        makers = {**scalar_steps.STEPS, **dataflow_steps.STEPS, **semaphore_steps.STEPS, **engine}
+        makers |= steps_of_tiles(engine)
         self._translation = Translation(makers)
         self._math = NumpyVector()
 

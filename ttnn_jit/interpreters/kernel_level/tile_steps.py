@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -12,15 +12,12 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ttnn_jit.dialects.ttkernel.tile_functions import Form, TileFunction, functions_by_name, preparing
 from ttnn_jit.dialects.upstream.table_operations import named_operands
-from ttnn_jit.interpreters.accumulator import Accumulator, Contracting, Reducing
 from ttnn_jit.interpreters.kernel_level.circular_buffer import CircularBuffer
 from ttnn_jit.interpreters.kernel_level.dst_registers import DstRegisters
 from ttnn_jit.interpreters.kernel_level.faults import Wait, fail
 from ttnn_jit.interpreters.kernel_level.kernel_core import Thread, by_name
 from ttnn_jit.interpreters.kernel_level.kernel_steps import Execute, Maker
 from ttnn_jit.interpreters.kernel_level.memory import TileFormat
-from ttnn_jit.ops import Reduction
-from ttnn_jit.ops.declared import DECLARED
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
@@ -61,7 +58,7 @@ def _unit(init: str) -> str:
     return _FPU if any(stem in init for stem in stems) else _SFPU
 
 
-def _require_prepared(op: Operation) -> Callable[[Thread], None]:
+def required_preparation(op: Operation) -> Callable[[Thread], None]:
     """What checks that the engine was set up for an op."""
     init = preparing(op.name)
     allowed = {init, *_ALSO.get(op.name, ())}
@@ -88,23 +85,25 @@ _ALSO = {
 # Tiles of circular buffers
 
 
-def _unpacked(thread: Thread, buffer: CircularBuffer, index: int, op: Operation) -> Array:
+def unpacked_tile(thread: Thread, buffer: CircularBuffer, index: int, op: Operation) -> Array:
     """A tile of a circular buffer, as it is in DST."""
-    data, format_ = buffer.read(index, op, thread), _format(buffer, op, thread)
+    data, format_ = buffer.read(index, op, thread), tile_format(buffer, op, thread)
     tile = format_.decoded(data, thread.configuration.math)
     held = thread.core.dst.dtype
     if format_.dtype.is_integer or held.is_wide or format_.dtype is held:
         return tile
-    return _cast(thread, tile, format_.dtype.unpacked, held)
+    return cast_tile(thread, tile, format_.dtype.unpacked, held)
 
 
-def _format(buffer: CircularBuffer, op: Operation, thread: Thread) -> TileFormat:
+def tile_format(buffer: CircularBuffer, op: Operation, thread: Thread) -> TileFormat:
+    """The format of the tiles of a circular buffer."""
     if buffer.tile is None:
         fail(op, thread, f"the pages of cb {buffer.port} are no tiles")
     return buffer.tile
 
 
-def _cast(thread: Thread, tile: Array, source: DataType, target: DataType) -> Array:
+def cast_tile(thread: Thread, tile: Array, source: DataType, target: DataType) -> Array:
+    """A tile in another element type."""
     configuration = thread.configuration
     if source is target:
         return tile
@@ -114,13 +113,13 @@ def _cast(thread: Thread, tile: Array, source: DataType, target: DataType) -> Ar
 
 def _copy_tile(op: Operation) -> Execute:
     buffer, index, slot = op.operands
-    check = _require_prepared(op)
+    check = required_preparation(op)
 
     def execute(thread: Thread) -> None:
         values = thread.values
         check(thread)
         thread.core.dst.held(values[slot], op, thread)
-        tile = _unpacked(thread, values[buffer], values[index], op)
+        tile = unpacked_tile(thread, values[buffer], values[index], op)
         thread.core.dst.store(values[slot], tile, op, thread)
 
     return execute
@@ -129,14 +128,14 @@ def _copy_tile(op: Operation) -> Execute:
 def _broadcast(op: Operation) -> Execute:
     named = named_operands(op)
     buffer, index, slot = (by_name(op, named, each) for each in ("in_cb", "in_tile_index", "dst_tile_index"))
-    kind = _keyword(op.properties["bcast_type"])
+    kind = keyword(op.properties["bcast_type"])
     rows, columns = {"none": (None, None), "row": (1, None), "col": (None, 1), "scalar": (1, 1)}[kind]
-    check = _require_prepared(op)
+    check = required_preparation(op)
 
     def execute(thread: Thread) -> None:
         values = thread.values
         check(thread)
-        part = _unpacked(thread, values[buffer], values[index], op)[:rows, :columns]
+        part = unpacked_tile(thread, values[buffer], values[index], op)[:rows, :columns]
         whole = np.broadcast_to(part, (TILE_HEIGHT, TILE_WIDTH)).copy()
         thread.core.dst.store(values[slot], whole, op, thread)
 
@@ -174,11 +173,11 @@ def _pack_block(op: Operation) -> Execute:
 
 def _pack(thread: Thread, slot: int, buffer: CircularBuffer, place: int, op: Operation) -> None:
     tile = thread.core.dst.packed(slot, op, thread)
-    format_ = _format(buffer, op, thread)
+    format_ = tile_format(buffer, op, thread)
     if format_.dtype.is_integer != (tile.dtype.kind in "iu"):
         fail(op, thread, f"it packs a tile of {tile.dtype} to cb {buffer.port} of {format_.dtype.mlir}")
     if not format_.dtype.is_integer:
-        tile = _cast(thread, tile, COMPUTE_TYPE, format_.dtype) if format_.dtype is not COMPUTE_TYPE else tile
+        tile = cast_tile(thread, tile, COMPUTE_TYPE, format_.dtype) if format_.dtype is not COMPUTE_TYPE else tile
     buffer.written(place, op, thread)[...] = format_.encoded(tile, thread.configuration.math)
 
 
@@ -190,7 +189,7 @@ def tile_function_step(op: Operation) -> Execute:
     functions = functions_by_name()[op.name]
     slots, numbers = _slots_and_numbers(op)
     dtype = _dtype_of(op.properties.get("dtype"))
-    check = _require_prepared(op)
+    check = required_preparation(op)
     result = slots[-1]
     read = slots[:-1] if len(slots) > 1 else slots
 
@@ -247,7 +246,7 @@ def _slots_and_numbers(op: Operation) -> tuple[list[SSAValue], list[SSAValue]]:
 def _fill(op: Operation) -> Execute:
     slot, value = op.operands
     is_integer = op.name.endswith("_int")
-    check = _require_prepared(op)
+    check = required_preparation(op)
 
     def execute(thread: Thread) -> None:
         check(thread)
@@ -260,7 +259,7 @@ def _fill(op: Operation) -> Execute:
 
 def _move(op: Operation) -> Execute:
     source, target = op.operands
-    check = _require_prepared(op)
+    check = required_preparation(op)
 
     def execute(thread: Thread) -> None:
         check(thread)
@@ -275,7 +274,7 @@ def _typecast(op: Operation) -> Execute:
     source, target = (_dtype_of(op.properties[name]) for name in ("in_dtype", "out_dtype"))
     assert source is not None
     assert target is not None
-    check = _require_prepared(op)
+    check = required_preparation(op)
 
     def execute(thread: Thread) -> None:
         check(thread)
@@ -284,86 +283,15 @@ def _typecast(op: Operation) -> Execute:
         if source.is_integer != (tile.dtype.kind in "iu"):
             fail(op, thread, f"its tile holds {tile.dtype}, and it casts from {source.mlir}")
         held = source if source.is_integer else COMPUTE_TYPE
-        made = _cast(thread, tile, held, target)
+        made = cast_tile(thread, tile, held, target)
         if not target.is_integer and not dst.dtype.is_wide and target is not dst.dtype:
-            made = _cast(thread, made, target, dst.dtype)
+            made = cast_tile(thread, made, target, dst.dtype)
         dst.store(thread.values[slot], made, op, thread)
 
     return execute
 
 
-# The matrix engine
-
-
-def _matmul(op: Operation) -> Execute:
-    named = named_operands(op)
-    names = ("in0_cb_id", "in1_cb_id", "in0_tile_idx", "in1_tile_idx", "dst_tile_idx")
-    left, right, row, column, slot = (by_name(op, named, each) for each in names)
-    check = _require_prepared(op)
-
-    def execute(thread: Thread) -> None:
-        values = thread.values
-        check(thread)
-        first, second = values[left], values[right]
-        tiles = (_factor(thread, first, values[row], op), _factor(thread, second, values[column], op))
-        dtypes = (_format(first, op, thread).dtype, _format(second, op, thread).dtype)
-        kind = Contracting.of(thread.configuration.precision, *dtypes)
-        _accumulate(thread, kind, 0.0, tiles, values[slot], op)
-
-    return execute
-
-
-def _factor(thread: Thread, buffer: CircularBuffer, index: int, op: Operation) -> Array:
-    tile = _format(buffer, op, thread).decoded(buffer.read(index, op, thread), thread.configuration.math)
-    if tile.dtype.kind in "iu":
-        fail(op, thread, f"cb {buffer.port} holds integers")
-    return tile
-
-
-def _reduce(op: Operation) -> Execute:
-    named = named_operands(op)
-    names = ("in_cb", "scaling_cb", "in_tile_index", "scaling_tile_index", "dst_index")
-    buffer, scaling, index, place, slot = (by_name(op, named, each) for each in names)
-    operation = _REDUCTIONS.get(_keyword(op.properties["reduce_type"]))
-    axis = {"reduce_dim_row": 1, "reduce_dim_col": 0}.get(_keyword(op.properties["reduce_dim"]))
-    check = _require_prepared(op)
-
-    def execute(thread: Thread) -> None:
-        values = thread.values
-        check(thread)
-        if operation is None or axis is None:
-            fail(op, thread, "the interpreter reduces rows or columns, by sum or maximum")
-        tile = _factor(thread, values[buffer], values[index], op)
-        scale = _factor(thread, values[scaling], values[place], op)
-        _accumulate(thread, Reducing(operation, axis), operation.identity, (tile, scale.flat[0]), values[slot], op)
-
-    return execute
-
-
-_REDUCTIONS = {each.kernel_name: each for each in DECLARED if isinstance(each, Reduction)}
-
-
-def _accumulate(
-    thread: Thread, kind: Reducing | Contracting, identity: float, terms: tuple[Any, ...], slot: int, op: Operation
-) -> None:
-    """Accumulates terms into a slot of DST, which begins with zeros if nothing was written to it."""
-    dst = thread.core.dst
-    before = dst.held(slot, op, thread)
-    math_ = thread.configuration.math
-    if isinstance(before, Accumulator) and before.kind == kind:
-        dst.store(slot, before.with_terms(terms), op, thread)
-        return
-    made = Accumulator(kind, math_, None).with_terms(terms)
-    if before is None or (not isinstance(before, Accumulator) and bool((before == np.float32(identity)).all())):
-        dst.store(slot, made, op, thread)
-        return
-    tile = before.tile() if isinstance(before, Accumulator) else before
-    combined = kind.operation.combine(math_, tile, made.tile()) if isinstance(kind, Reducing) else tile + made.tile()
-    numerics = thread.configuration.numerics
-    dst.store(slot, math_.round_to(combined, dst.dtype, numerics), op, thread)
-
-
-def _keyword(attribute: Attribute) -> str:
+def keyword(attribute: Attribute) -> str:
     """The keyword of an attribute of an enum."""
     text = str(attribute)
     return text[text.rindex("<") + 1 : text.rindex(">")].strip() if "<" in text else text
@@ -373,7 +301,7 @@ def _dtype_of(attribute: Attribute | None) -> DataType | None:
     """The element type that an attribute names."""
     if attribute is None:
         return None
-    name = _keyword(attribute)
+    name = keyword(attribute)
     return next((dtype for dtype in DataType if name in {dtype.mlir, dtype.name.lower()}), None)
 
 
@@ -416,16 +344,18 @@ STEPS: Mapping[str, Maker] = {
     "ttkernel.fill_tile_int": _fill,
     "ttkernel.copy_dest_values": _move,
     "ttkernel.typecast_tile": _typecast,
-    "ttkernel.matmul_tiles": _matmul,
-    "ttkernel.reduce_tile": _reduce,
     **{f"ttkernel.{name}": _nothing for name in _WITHOUT_EFFECT},
     **{f"ttkernel.{name}": _prepare for name in _COMMON},
 }
 """Name of an op -> what translates it, beside tile functions and the ops that prepare them."""
 
 
-def steps_of_tiles() -> dict[str, Maker]:
-    """Name of an op -> what translates it."""
+def steps_of_tiles(others: Iterable[str]) -> dict[str, Maker]:
+    """Name of an op -> what translates it.
+
+    Args:
+        others: Names of ops whose preparing ops are translated too.
+    """
     functions = dict.fromkeys(functions_by_name(), tile_function_step)
-    prepared = {init for name in (*functions, *STEPS) if (init := preparing(name)) is not None}
+    prepared = {init for name in (*functions, *STEPS, *others) if (init := preparing(name)) is not None}
     return {**functions, **dict.fromkeys(prepared, _prepare), **STEPS}
