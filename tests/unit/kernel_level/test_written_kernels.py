@@ -102,9 +102,8 @@ def test_rows_become_tiles_and_tiles_rows(one_core):
     written = re.sub(r"(enqueue_program\"\([^)]*)\)", r"\1, %rows)", written)
     written = written.replace("operandSegmentSizes = array<i32: 3, 3>", "operandSegmentSizes = array<i32: 3, 4>")
     written = re.sub(r"(array<i32: 3, 4>\}> : \(.*)\) -> \(\)", rf"\1, {buffer}) -> ()", written)
-    written = re.sub(
-        r"(compute_config<@compute_kernel1.*?ct_args = \[)(.*?)\]", r"\1\2, <cb_port[3]>]", written, count=1
-    )
+    ports = r"(compute_config<@compute_kernel1.*?ct_args = \[<[^>]*>(?:, <[^>]*>)*)\]"
+    written = re.sub(ports, r"\1, <cb_port[3]>]", written, count=1)
     one = "%c1_i32"
     written = with_compute(
         written,
