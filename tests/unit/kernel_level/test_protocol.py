@@ -277,3 +277,18 @@ def test_an_op_that_the_interpreter_does_not_know_is_named(program):
     at.lines[at.find("relu_tile")] = "ttkernel.topk_tile_init() : () -> ()"
     with pytest.raises(CompileError, match=r"the interpreter of kernels does not know `ttkernel\.topk_tile_init`"):
         executed(at.text, inputs)
+
+
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        (103712, "cb 1, 4,096 bytes from 103712 on, overlaps cb 0 at 103712"),
+        (109000, "cb 2, 4,096 bytes from 111904 on, overlaps cb 1 at 109000"),
+        (64, "cb 1 takes 4,096 bytes from 64 on, and L1 is from 103712 to "),
+        (1 << 22, "cb 1 takes 4,096 bytes from 4194304 on, and L1 is from 103712 to "),
+    ],
+)
+def test_buffers_lie_apart_from_each_other_in_l1(program, address, reason):
+    inputs, _, text = program
+    with pytest.raises(CompileError, match=reason):
+        executed(text.replace("address = 107808 ", f"address = {address} "), inputs)

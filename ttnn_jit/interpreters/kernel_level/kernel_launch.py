@@ -20,7 +20,7 @@ from ttnn_jit.interpreters.kernel_level.tile_steps import steps_of_tiles
 from ttnn_jit.kernels.vectors.numpy_vector import NumpyVector
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
-from ttnn_jit.specs.target import SystemDesc
+from ttnn_jit.specs.target import L1_BASE, SystemDesc
 
 SEMAPHORES = 64
 """Where semaphores begin in L1: below everything that programs place there."""
@@ -155,6 +155,22 @@ class Kernels:
         configuration = Configuration(self._target.numerics, None if exact else precision, self._math)
         return Thread(config.name, core, chip, config.arguments, configuration)
 
+    def _place(self, op: Operation, core: Core, address: int, buffer: CircularBuffer) -> None:
+        """Puts a circular buffer into the L1 of a core.
+
+        Raises:
+            CompileError: It does not lie in what programs may use, or where something else lies.
+        """
+        end, size = L1_BASE + self._target.l1_bytes, buffer.data.size
+        if not L1_BASE <= address <= end - size:
+            raise refusal(
+                op, f"cb {buffer.port} takes {size:,} bytes from {address} on, and L1 is from {L1_BASE} to {end}"
+            )
+        other = core.space.add(address, buffer.data.reshape(-1), buffer)
+        if other is not None:
+            what = f"cb {other.owner.port}" if isinstance(other.owner, CircularBuffer) else "a tensor"
+            raise refusal(op, f"cb {buffer.port}, {size:,} bytes from {address} on, overlaps {what} at {other.start}")
+
     def _core(
         self,
         op: Operation,
@@ -172,7 +188,7 @@ class Kernels:
         for number, buffer in buffers.items():
             core.buffers[number] = made = _made(op, buffer, number, place)
             if buffer.alias is None:
-                core.space.add(buffer.address, made.data.reshape(-1), made)
+                self._place(op, core, buffer.address, made)
         for address, value in semaphores.items():
             core.space.add(address, np.frombuffer(bytearray(value.to_bytes(4, "little")), np.uint8), "a semaphore")
         return core

@@ -132,11 +132,15 @@ class AddressSpace:
         self._starts: list[int] = []
         self._regions: list[Region] = []
 
-    def add(self, start: int, data: Array, owner: object) -> None:
-        """Adds a region."""
+    def add(self, start: int, data: Array, owner: object) -> Region | None:
+        """Adds a region; the region that it overlaps, if there is one."""
         at = bisect.bisect(self._starts, start)
+        for other in self._regions[max(at - 1, 0) : at + 1]:
+            if other.start < start + len(data) and start < other.start + len(other.data):
+                return other
         self._starts.insert(at, start)
         self._regions.insert(at, Region(start, data, owner))
+        return None
 
     def find(self, address: int, size: int) -> tuple[Region, int] | None:
         """The region that holds so many bytes at an address, and where they begin in it; None if none holds them."""

@@ -19,7 +19,7 @@ from ttnn_jit.dialects.upstream.rewriting.rewriter import AUGUST, Rewriter
 from ttnn_jit.dialects.writing.editing import erase, insert_before, replace_uses
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.cores.sharding import round_up
-from ttnn_jit.specs.target import SystemDesc
+from ttnn_jit.specs.target import L1_BASE, SystemDesc
 from ttnn_jit.transforms.kernel_level.block_walk import block_tiles
 from ttnn_jit.transforms.kernel_level.compute_kernel import compute_kernel, engine_of, scaling_reduction
 from ttnn_jit.transforms.kernel_level.core_movement import reader, writer
@@ -33,9 +33,6 @@ from ttnn_jit.transforms.kernel_level.operand_layout import (
     pages_of,
     tile_bytes,
 )
-
-L1_BASE = 103712
-"""The first address of L1 that programs use: what tt-mlir's descriptions of chips have below it is the firmware's."""
 
 _L1_ALIGNMENT, _DRAM_ALIGNMENT = 16, 32
 
