@@ -97,4 +97,4 @@ def test_options_that_no_pipeline_has_are_refused():
 
 def test_a_module_that_was_not_lowered_has_no_binary():
     with pytest.raises(ValueError, match="the module was not lowered to kernels"):
-        _ = passes.ttmetal_to_flatbuffer_bin(Module.parse(TEXT)).names
+        _ = passes.ttmetal_to_flatbuffer_bin(Module.parse(TEXT))

@@ -30,10 +30,12 @@ class Lowered:
     """What a lowered module does not say.
 
     Attributes:
+        source: The module before.
         mesh: The extents of its mesh.
         entries: Name of an entry point -> where each of its inputs comes from, and the specs.
     """
 
+    source: ModuleOp
     mesh: tuple[int, ...]
     entries: Mapping[str, LoweredText]
 
@@ -86,6 +88,7 @@ def lower_to_d2m(module: ModuleOp, mesh: Sequence[int]) -> None:
 
     from ttnn_jit.transforms import pipeline
 
+    before = module.clone()
     source = TextModule(module, PRESETS["cpu"], mesh)
     lowered: dict[str, LoweredText] = {}
     functions: list[FuncOp] = []
@@ -104,7 +107,25 @@ def lower_to_d2m(module: ModuleOp, mesh: Sequence[int]) -> None:
         detach(function)
         module.body.block.add_op(function)
     module.attributes = {**attributes}
-    _LOWERED[module] = Lowered(tuple(mesh), lowered)
+    _LOWERED[module] = Lowered(before, tuple(mesh), lowered)
+
+
+def source_of(module: ModuleOp) -> ModuleOp:
+    """The module of TTIR of which `lower_to_d2m` made a module.
+
+    Raises:
+        ArgumentError: `lower_to_d2m` did not make it.
+    """
+    return _lowered(module).source
+
+
+def _lowered(module: ModuleOp) -> Lowered:
+    lowered = _LOWERED.get(module)
+    if lowered is None:
+        raise ArgumentError(
+            "the module was not lowered to kernels", help="`ttir_to_ttmetal_backend_pipeline` lowers a module"
+        )
+    return lowered
 
 
 class MetalModule(TextModule):
@@ -118,18 +139,9 @@ class MetalModule(TextModule):
     """
 
     def __init__(self, module: ModuleOp) -> None:
-        lowered = _LOWERED.get(module)
-        if lowered is None:
-            raise ArgumentError(
-                "the module was not lowered to kernels", help="`ttir_to_ttmetal_backend_pipeline` lowers a module"
-            )
+        lowered = _lowered(module)
         super().__init__(module, PRESETS["cpu"], lowered.mesh)
         self._lowered = lowered.entries
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the programs."""
-        return [*self._lowered]
 
     def program(self, name: str) -> TextProgram:
         """The program of an entry point, as it stands in the module."""

@@ -10,9 +10,9 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Operation, Region, SSAValue
+from xdsl.ir import BlockArgument, Operation, Region, SSAValue
 
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError, TtnnJitError
 from ttnn_jit.diagnostics.source import Location
@@ -26,11 +26,12 @@ from ttnn_jit.frontend.ir.known_values import trip_count
 from ttnn_jit.frontend.writing.module_builder import ModuleBuilder
 from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.text_operation import F64, DenseNumbers, Role, TextCall, TextOperation, TextOps
+from ttnn_jit.ops.language.operation import Operation as DeclaredOperation
 from ttnn_jit.ops.texts import text_operations
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import BOOLS, COMPUTE_TYPE
 from ttnn_jit.specs.target import SystemDesc
-from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, Layout, TensorSpec
 
 
 @dataclass(frozen=True)
@@ -75,12 +76,14 @@ class LoweredText:
         inputs: Its inputs: the function's arguments, then others.
         specs: The spec of each input.
         results: The spec of each result.
+        names: The text's name of a value; of others, the text has a number.
     """
 
     module: ModuleOp
     inputs: tuple[Source, ...]
     specs: tuple[TensorSpec, ...]
     results: tuple[TensorSpec, ...]
+    names: Mapping[SSAValue, str]
 
 
 class _Builder(ModuleBuilder):
@@ -96,6 +99,17 @@ class _Ops(FunctionOps, TextOps):
     def __init__(self, lowering: FunctionLowering, location: Location | None) -> None:
         super().__init__(lowering.builder, location)
         self._lowering = lowering
+
+    def results(self, operation: DeclaredOperation, operands: Sequence[Any], *statics: Any) -> list[Value]:
+        """The results of an operation; what has no operands lies on the host too, for a device in tiles."""
+        if operation.parameters and not operation.operands:
+            tiled = [Layout.TILE if isinstance(each, Layout) else each for each in statics]
+            (spec,) = operation.results((), statics)
+            made = self._lowering.builder.made(
+                operation, tiled, spec.with_(memory_config=HOST_MEMORY_CONFIG), self._location
+            )
+            return [self.value(made)]
+        return super().results(operation, operands, *statics)
 
     def constant(self, numbers: DenseNumbers, spec: TensorSpec) -> Value:
         """An input of the program, or a fill."""
@@ -185,7 +199,16 @@ class FunctionLowering:
             self._lower_op(op)
         results = [each for value in outputs for each in self._read(value)[: None if apart else 1]]
         module = self.builder.finish([each.handle for each in results])
-        return LoweredText(module, (*self._sources,), (*self._specs,), tuple(each.spec for each in results))
+        specs = tuple(each.spec for each in results)
+        return LoweredText(module, (*self._sources,), (*self._specs,), specs, self._names())
+
+    def _names(self) -> dict[SSAValue, str]:
+        """The text's names of values; of two, the first."""
+        found: dict[SSAValue, str] = {}
+        for value, made in self._values.items():
+            if name := text_name(value):
+                found.setdefault(made[0].handle, name)
+        return found
 
     def lower_function(self, function: FuncOp) -> LoweredText:
         """The program of a function.
@@ -376,6 +399,17 @@ _BY_ROLE: Mapping[Role, Callable[[FunctionLowering, Operation, OpCall], None]] =
 
 MAX_REPEATED_OPS = 100_000
 """A loop that is longer written out is refused."""
+
+
+def text_name(value: SSAValue) -> str:
+    """The name that a text gives a value: that of an argument, or ``total`` of ``%total``; "" of a number."""
+    owner = value.owner
+    function = owner.parent_op() if isinstance(value, BlockArgument) else None
+    if isinstance(function, FuncOp) and function.arg_attrs is not None and value in function.args:
+        noted = function.arg_attrs.data[function.args.index(value)].data.get("ttir.name")
+        if isinstance(noted, StringAttr):
+            return noted.data
+    return value.name_hint or ""
 
 
 def _chosen(ops: Ops, flag: Value, first: Value, second: Value) -> Value:

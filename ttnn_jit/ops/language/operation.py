@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from ttnn_jit.diagnostics.errors import OperandDTypeError
 from ttnn_jit.ops.language.config_kinds import PrecisionKind
+from ttnn_jit.ops.language.host_call import HostCall
 from ttnn_jit.ops.language.kinds import NumberKind, TensorsKind, as_float, as_float32
 from ttnn_jit.ops.language.parameter import Parameter
 from ttnn_jit.process.cached_property import cached_property
@@ -71,6 +72,7 @@ class Declaration:
         tile_name: Name in the d2m dialect; by default ``tile_`` and `ttir_name`.
         kernel_name: The stem of its names in the ttkernel dialect (``add`` in ``add_binary_tile``), whose forms
             `dialects/ttkernel/tile_functions.py` lists; by default `tile_name` without ``tile_``.
+        host_call: How Python calls it, if a function of the host API with other parameters gives it.
     """
 
     name: str
@@ -81,6 +83,7 @@ class Declaration:
     ttir_name: str = ""
     tile_name: str = ""
     kernel_name: str = ""
+    host_call: HostCall | None = None
 
     def __post_init__(self) -> None:
         for attribute, default in (

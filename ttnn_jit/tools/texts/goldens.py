@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.compiler.texts.text_steps import Step, SteppedRun
-from ttnn_jit.dialects.text_calls.op_calls import OpCall
-from ttnn_jit.dialects.text_calls.tensor_types import spec_in_text
-from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, judge
+from ttnn_jit.golden.verdict import Verdict
+from ttnn_jit.module_builders.goldens.judged_op import JudgedOp
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.target import Numerics
-from ttnn_jit.specs.tensor_spec import TensorSpec
-from ttnn_jit.ttnn.calling.golden_calls import GoldenCall
-from ttnn_jit.ttnn.observing.comparison_tolerances import JudgedCall
 
 if TYPE_CHECKING:
     import torch
-
-_ERROR_ON_CHIP = 2.0**-7
-"""Relative error of a step on a chip, which rounds factors by its fidelity, and values between steps."""
-_RELATIVE = 2.0**-20
-"""Of the golden, and of the root mean square of all its elements: eight roundings to float32."""
-_SUM_ERROR = 2.0**-16
-"""Relative error of float32 sums, as of eager calls (ttnn/observing/comparison_tolerances.py)."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +66,7 @@ class GoldenRun:
     def _verdicts(self, step: Step) -> Iterator[Verdict]:
         if step.is_exchange:
             (got,) = step.results.values()
-            yield from _Judged(step.read, step.operands, self._is_on_chip, self._module.mesh).verdicts(got)
+            yield from JudgedOp(step.read, step.operands, self._is_on_chip, self._module.mesh).verdicts(got)
         elif not step.read.operation.is_random:
             yield from self._verdicts_on_devices(step)
 
@@ -91,120 +79,8 @@ class GoldenRun:
             if key not in judged:
                 judged.add(key)
                 got = [tensors[device] for tensors in step.results.values()]
-                yield from _Judged(step.read, given, self._is_on_chip).verdicts(got)
+                yield from JudgedOp(step.read, given, self._is_on_chip).verdicts(got)
 
     @property
     def _is_on_chip(self) -> bool:
         return self._module.target.numerics is Numerics.DEVICE
-
-
-class _Judged:
-    """A call of a golden, beside the results of the op.
-
-    Args:
-        read: The op.
-        values: Its operands: a tensor each, or of an exchange the tensors of all devices.
-        on_chip: Whether the op ran with the numerics of a chip.
-        mesh: Of an exchange, the extents of the mesh.
-    """
-
-    def __init__(
-        self,
-        read: OpCall,
-        values: Mapping[SSAValue, Any],
-        on_chip: bool,
-        mesh: tuple[int, ...] | None = None,
-    ) -> None:
-        self._read = read
-        self._is_on_chip = on_chip
-        self._mesh = mesh
-        self._keys = [*values]
-        tensors = [each for value in values.values() for each in (value if mesh else (value,))]
-        wide = tuple(map(_widened, tensors))
-        golden = GoldenCall(None, wide, (), self._golden)  # type: ignore[arg-type]
-        specs = [*read.results]
-        self._judged = JudgedCall(golden, None, specs, on_chip=on_chip)  # type: ignore[arg-type]
-        self._call = golden
-
-    def _golden(self, torch: Any, *tensors: torch.Tensor) -> Any:
-        given: Iterable[Any] = tensors
-        if self._mesh:
-            count = math.prod(self._mesh)
-            given = [[*tensors[at : at + count]] for at in range(0, len(tensors), count)]
-        call = self._read.call(dict(zip(self._keys, given, strict=True)).get)
-        call.mesh = self._mesh or (1,)
-        return self._read.operation.golden(torch, call)
-
-    def verdicts(self, got: Sequence[torch.Tensor]) -> list[Verdict]:
-        """The verdict on each result."""
-        goldens = _listed(self._call())
-        specs = [self._read.results[0 if self._mesh else index] for index, _ in enumerate(got)]
-        for index, (own, golden) in enumerate(zip(got, goldens, strict=True)):
-            if tuple(own.shape) != tuple(golden.shape):
-                reason = f"result {index} has the shape {list(own.shape)}, and its golden {list(golden.shape)}"
-                return [Verdict(matches=False, reason=reason, pcc=0.0, max_ulp=0.0)]
-        if self._read.operation.compared_elements is None:
-            return [self._verdict(index, *each) for index, each in enumerate(zip(got, goldens, specs, strict=True))]
-        return self._verdicts_on_elements(got, goldens, specs)
-
-    def _verdicts_on_elements(
-        self, got: Sequence[torch.Tensor], goldens: Sequence[torch.Tensor], specs: Sequence[TensorSpec]
-    ) -> list[Verdict]:
-        """Of results that are indices, the elements that they name are compared."""
-        import torch
-
-        assert self._read.operation.compared_elements is not None, "results are indices"
-        by_value = dict(zip(self._keys, self._call.operands, strict=True))
-        call = self._read.call(by_value.get)
-        pairs = zip(
-            *(self._read.operation.compared_elements(torch, call, each) for each in (got, goldens)), strict=True
-        )
-        floats = (spec_in_text(value.type) for value in self._keys)
-        element = next((spec for spec in floats if not spec.dtype.is_integer), specs[0])
-        # The elements at indices are exact, whatever they are rounded to.
-        return [
-            self._verdict(index, pair[0], pair[1], element if pair[0].is_floating_point() else spec)
-            for index, (pair, spec) in enumerate(zip(pairs, specs, strict=True))
-        ]
-
-    def _verdict(self, index: int, got: torch.Tensor, golden: torch.Tensor, spec: TensorSpec) -> Verdict:
-        golden = golden.to(spec.dtype.torch) if spec.dtype.compute.is_bool else golden
-        exact = golden if not golden.is_floating_point() else golden.double()
-        if _is_exact(got, golden):
-            return Verdict(matches=True, reason="", pcc=1.0, max_ulp=0.0, allclose=True)
-        return judge(got, exact, ResultFormat(spec.dtype, self._is_on_chip), self._tolerance(index, spec))
-
-    def _tolerance(self, index: int, spec: TensorSpec) -> Tolerance:
-        operation = self._read.operation
-        stated = operation.stated_ulp(self._read.call(lambda _: None))
-        units = max(stated or 0.5, 0.5) + spec.dtype.is_block_float / 2
-        if stated is not None:
-            return Tolerance(units)
-        return Tolerance(units, relative=_RELATIVE, noise=partial(self._judged.noise, index, self._error()))
-
-    def _error(self) -> float:
-        """The relative error of a step: of a sum in float32, or of the element type to which steps are rounded."""
-        if self._is_on_chip:
-            return _ERROR_ON_CHIP
-        if not self._read.operation.rounds_intermediates:
-            return _SUM_ERROR
-        dtypes = [spec_in_text(value.type).dtype.unpacked for value in self._keys]
-        return max([_SUM_ERROR, *(2.0 ** (1 - dtype.mantissa_bits) for dtype in dtypes if not dtype.is_integer)])
-
-
-def _is_exact(got: torch.Tensor, golden: torch.Tensor) -> bool:
-    """Whether a result is its golden, rounded to the result's type; NaN is unequal to itself."""
-    import torch
-
-    return torch.equal(got, golden.to(got.dtype))
-
-
-def _widened(x: torch.Tensor) -> torch.Tensor:
-    """Floats as float64, and unsigned integers as int64: torch computes with few unsigned types."""
-    if x.is_floating_point():
-        return x.double()
-    return x if x.dtype.is_signed or x.dtype.itemsize == 1 else x.long()
-
-
-def _listed(found: Any) -> list[torch.Tensor]:
-    return [*found] if isinstance(found, list | tuple) else [found]

@@ -6,7 +6,7 @@ import argparse
 import math
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
@@ -17,11 +17,13 @@ from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.meshes_of_texts import mesh_of_text
 from ttnn_jit.dialects.text_calls.text_attributes import attributes_of, name_of, value_of
+from ttnn_jit.dialects.ttcore import SYSTEM_DESC
 from ttnn_jit.frontend.ir.texts import entries_of, parse_texts
 from ttnn_jit.specs.target import PRESETS, SystemDesc, resolve_target
 from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.tools.texts.goldens import ComparedOp, GoldenRun
 from ttnn_jit.tools.texts.inputs import draw_inputs, inputs_of_file, require_memory
+from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
 
 if TYPE_CHECKING:
     import torch
@@ -33,8 +35,28 @@ def results_of_text(options: argparse.Namespace, text: str, name: str) -> list[t
     Raises:
         CompileError: An op is not executed here, or a result is not that of its golden.
     """
+    return _results(options, chosen_entries(options, text, name))
+
+
+def results_of_binary(options: argparse.Namespace) -> list[torch.Tensor]:
+    """The results of a binary of ttnn: of its tables of operations, or with ``--from-text`` of the text inside it.
+
+    Raises:
+        ProgramFormatError: The file is no such binary.
+        CompileError: An op is not executed here, or a result is not that of its golden.
+    """
+    try:
+        binary = Binary.load(options.file, ignore_version=options.ignore_version)
+    except OSError as error:
+        raise ArgumentError(f"{options.file} cannot be read: {error.strerror}") from error
+    module = binary.of_text().module if options.from_text else binary.module
+    described = str(binary.module.attributes.get(SYSTEM_DESC))
+    return _results(options, _entries(options, [module], described, options.file))
+
+
+def _results(options: argparse.Namespace, entries: Iterable[tuple[TextModule, str]]) -> list[torch.Tensor]:
     found: list[torch.Tensor] = []
-    for module, entry in chosen_entries(options, text, name):
+    for module, entry in entries:
         inputs = inputs_of(options, module, entry)
         found += module.program(entry)(*inputs)
         if options.golden:
@@ -42,15 +64,35 @@ def results_of_text(options: argparse.Namespace, text: str, name: str) -> list[t
     return found
 
 
-def chosen_entries(options: argparse.Namespace, text: str, name: str) -> list[tuple[TextModule, str]]:
+def chosen_entries(
+    options: argparse.Namespace, text: str, name: str, prepare: Callable[[ModuleOp], None] = lambda _: None
+) -> list[tuple[TextModule, str]]:
     """Every entry point of a text with its module, or the one that ``--entry`` names.
+
+    Args:
+        options: The command line.
+        text: The text.
+        name: The file that errors name.
+        prepare: Changes each module first.
 
     Raises:
         CompileError: There is no entry point.
     """
-    found = []
-    for module in parse_texts(text, name):
+    return _entries(options, _prepared(parse_texts(text, name), prepare), text, name)
+
+
+def _prepared(modules: Iterable[ModuleOp], prepare: Callable[[ModuleOp], None]) -> Iterator[ModuleOp]:
+    for module in modules:
         _refuse_portable(module)
+        prepare(module)
+        yield module
+
+
+def _entries(
+    options: argparse.Namespace, modules: Iterable[ModuleOp], text: str, name: str
+) -> list[tuple[TextModule, str]]:
+    found = []
+    for module in modules:
         made = TextModule(module, target_of(options.target, module, text), mesh_of(options.mesh, module))
         found += [(made, each) for each in entries_of(module) if options.entry in {None, each}]
     if not found:
