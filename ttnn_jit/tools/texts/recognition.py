@@ -27,6 +27,11 @@ def is_of_other_compiler(text: str, name: str) -> bool:
     return is_of_tensors(text, name) and not _is_dump(text, name)
 
 
+def is_of_kernels(text: str) -> bool:
+    """Whether a text holds kernels of cores."""
+    return "ttkernel." in text
+
+
 def is_of_tensors(text: str, name: str) -> bool:
     """Whether a text holds functions of tensors alone."""
     try:
