@@ -235,7 +235,6 @@ MAXIMUM = _arithmetic(
     lambda torch, call: torch.maximum(call.lhs, call.rhs),
     reduction="ttir.max",
     neutral=lambda x: x.lowest,
-    takes_f64=True,
 )
 MINIMUM = _arithmetic(
     "stablehlo.minimum",
@@ -244,7 +243,6 @@ MINIMUM = _arithmetic(
     lambda torch, call: torch.minimum(call.lhs, call.rhs),
     reduction="ttir.min",
     neutral=lambda x: x.highest,
-    takes_f64=True,
 )
 ATAN2 = conversion(
     "stablehlo.atan2",
@@ -262,7 +260,6 @@ SELECT = conversion(
     lambda ops, call: ops.select(ops.spread(call.pred, call.on_true.shape), call.on_true, call.on_false),
     lambda torch, call: torch.where(call.pred, call.on_true, call.on_false),
     is_elementwise=True,
-    takes_f64=True,
 )
 
 
@@ -278,7 +275,6 @@ CLAMP = conversion(
     _clamped,
     lambda torch, call: torch.minimum(torch.maximum(call.operand, call.min), call.max),
     is_elementwise=True,
-    takes_f64=True,
 )
 
 _COMPARISONS: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
@@ -375,7 +371,6 @@ CONVERT = conversion(
     _cast_in_torch,
     is_elementwise=True,
     keeps_number=True,
-    takes_f64=True,
 )
 
 TEXTS = (

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import DTypeError
-from ttnn_jit.ops.elementwise.binary import DIVIDE
+from ttnn_jit.ops.elementwise.binary import DIVIDE, TRUNC_OF_INTEGERS
 from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.text_operation import REQUIRED, OpInText, TextCall, TextOperation, dtype_of_element, text
 from ttnn_jit.ops.movement.sequences import ARANGE
@@ -54,8 +54,7 @@ def _divided(ops: Ops, call: TextCall) -> Value:
 def _divided_in_torch(torch: Any, call: TextCall) -> Any:
     if call.lhs.is_floating_point():
         return call.lhs / call.rhs
-    safe = torch.where(call.rhs == 0, 1, call.rhs)
-    return torch.where(call.rhs == 0, 0, torch.div(call.lhs, safe, rounding_mode="trunc"))
+    return TRUNC_OF_INTEGERS(torch, call.lhs, call.rhs)
 
 
 DIV = _Division(("ttir.div",), OpInText(("lhs", "rhs")), _divided, _divided_in_torch)
@@ -122,7 +121,6 @@ WHERE = text(
     "first second third",
     _where,
     lambda torch, call: torch.where(call.first != 0, call.second, call.third),
-    takes_f64=True,
 )
 DROPOUT = text(
     "ttir.dropout ttnn.dropout",
