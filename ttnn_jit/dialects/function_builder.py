@@ -185,13 +185,17 @@ class FunctionBuilder:
         """
         for _, spec in tensors:
             if not operation.accepts(spec.dtype):
-                allowed = ", ".join(sorted(dtype.name for dtype in operation.dtypes if not dtype.is_foreign))
-                kind = OperandDTypeError if location is None else CompileError
-                raise kind(
-                    f"`{operation.name}` does not take {spec.dtype.name} tensors",
-                    location=location,
-                    help=CAST_HELP if spec.dtype.is_foreign else f"it takes {allowed}",
-                )
+                raise self._refusal(operation, spec.dtype, location)
+
+    def _refusal(self, operation: ops.Operation, dtype: DataType, location: Location | None) -> CompileError:
+        """The error for an element type that an operation does not take."""
+        allowed = ", ".join(sorted(each.name for each in operation.dtypes if not each.is_foreign))
+        kind = OperandDTypeError if location is None else CompileError
+        return kind(
+            f"`{operation.name}` does not take {dtype.name} tensors",
+            location=location,
+            help=CAST_HELP if dtype.is_foreign else f"it takes {allowed}",
+        )
 
     def write(
         self,

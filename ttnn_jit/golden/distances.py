@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ttnn_jit.specs.dtypes import dtypes_of_torch
+from ttnn_jit.specs.dtypes import dtypes_in_torch
 
 if TYPE_CHECKING:
     import torch
@@ -82,7 +82,7 @@ def ulp_distance(got: torch.Tensor, reference: torch.Tensor) -> torch.Tensor:
     """
     import torch
 
-    dtype = dtypes_of_torch().get(got.dtype)
+    dtype = dtypes_in_torch().get(got.dtype)
     if dtype is None:
         raise ValueError(f"ulp are counted in element types of ttnn's tensors, got {got.dtype}")
     reference = reference.double()

@@ -99,6 +99,7 @@ class DTypeTraits:
         ttcore: The name in `!ttcore.tile` and `#ttcore.supportedDataTypes`.
         torch: Its name in torch, then the names of the torch types that `from_torch` converts to it.
         is_foreign: Whether only torch and numpy have it, and ttnn has not.
+        is_of_texts: Whether only texts of other compilers compute with it: programs of ttnn take no tensor of it.
         numpy: The numpy type of arrays with its stored elements.
         llvm: The LLVM type of its loads and stores.
         compute: The type in registers.
@@ -119,6 +120,7 @@ class DTypeTraits:
     storage: Storage
     largest: float
     is_foreign: bool = False
+    is_of_texts: bool = False
     elements: int = 1
     magnitude_bits: int = 0
     exponent_bits: int = 8
@@ -355,7 +357,9 @@ DataType.FLOAT32.traits = DTypeTraits(
 )
 
 
-def _integers(compute: ComputeType, storage: Storage, *torch: str, is_foreign: bool = False) -> DTypeTraits:
+def _integers(
+    compute: ComputeType, storage: Storage, *torch: str, is_foreign: bool = False, is_of_texts: bool = False
+) -> DTypeTraits:
     """The traits of an integer type; its first torch name gives sign and width."""
     name = torch[0]
     bits = int(name.partition("int")[2])
@@ -371,6 +375,7 @@ def _integers(compute: ComputeType, storage: Storage, *torch: str, is_foreign: b
         storage=storage,
         largest=2 ** (bits - compute.is_signed) - 1,
         is_foreign=is_foreign,
+        is_of_texts=is_of_texts,
     )
 
 
@@ -380,8 +385,8 @@ DataType.UINT16.traits = _integers(ComputeType.U32, Storage.LOW_BITS, "uint16", 
 DataType.INT32.traits = _integers(ComputeType.I32, Storage.WHOLE, "int32")
 DataType.INT16.traits = _integers(ComputeType.I32, Storage.LOW_BITS, "int16", is_foreign=True)
 DataType.INT64.traits = _integers(ComputeType.I64, Storage.WHOLE, "int64", is_foreign=True)
-DataType.INT8.traits = _integers(ComputeType.I32, Storage.LOW_BITS, "int8", is_foreign=True)
-DataType.UINT64.traits = _integers(ComputeType.U64, Storage.WHOLE, "uint64", is_foreign=True)
+DataType.INT8.traits = _integers(ComputeType.I32, Storage.LOW_BITS, "int8", is_foreign=True, is_of_texts=True)
+DataType.UINT64.traits = _integers(ComputeType.U64, Storage.WHOLE, "uint64", is_foreign=True, is_of_texts=True)
 DataType.FLOAT16.traits = DTypeTraits(
     itemsize=2,
     mlir="f16",
@@ -394,6 +399,7 @@ DataType.FLOAT16.traits = DTypeTraits(
     largest=65504.0,
     exponent_bits=5,
     is_foreign=True,
+    is_of_texts=True,
 )
 DataType.FLOAT64.traits = DTypeTraits(
     itemsize=8,
@@ -407,6 +413,7 @@ DataType.FLOAT64.traits = DTypeTraits(
     largest=1.7976931348623157e308,
     exponent_bits=11,
     is_foreign=True,
+    is_of_texts=True,
 )
 DataType.BOOL.traits = DTypeTraits(
     itemsize=1,
@@ -488,21 +495,23 @@ INDICES = INTEGERS | WIDE_INTEGERS
 
 
 @memoized
-def dtypes_of_torch() -> Mapping[Any, DataType]:
+def dtypes_in_torch() -> Mapping[Any, DataType]:
     """Torch dtype -> the DataType with the same bits."""
     return {dtype.torch: dtype for dtype in MOVABLE}
 
 
 @memoized
+def dtypes_of_torch() -> Mapping[Any, DataType]:
+    """Torch dtype -> the DataType with the same bits, of those that programs of ttnn take."""
+    return {name: dtype for name, dtype in dtypes_in_torch().items() if not dtype.traits.is_of_texts}
+
+
+@memoized
 def dtypes_of_numpy() -> Mapping[Any, DataType]:
-    """Numpy dtype -> the DataType with the same bits."""
+    """Numpy dtype -> the DataType with the same bits, of those that programs of ttnn take; numpy has no bfloat16."""
     import numpy
 
-    return {
-        numpy.dtype(dtype.traits.numpy): dtype
-        for dtype in MOVABLE
-        if numpy.dtype(dtype.traits.numpy) == dtype.traits.torch[0]
-    }
+    return {numpy.dtype(dtype.traits.numpy): dtype for dtype in dtypes_of_torch().values() if not dtype.is_upper_half}
 
 
 @memoized

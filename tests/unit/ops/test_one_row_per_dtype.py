@@ -23,6 +23,7 @@ from ttnn_jit.specs.dtypes import (
     MOVABLE,
     WIDE_FLOATS,
     DataType,
+    dtypes_in_torch,
     dtypes_made_of_torch,
     dtypes_of_numpy,
     dtypes_of_torch,
@@ -96,9 +97,10 @@ def test_the_names_of_a_row_are_types_of_its_size(dtype):
     assert np.dtype(row.numpy).itemsize == dtype.torch.itemsize == dtype.itemsize
     sizes = {"double": 8, "float": 4, "half": 2, "i64": 8, "i32": 4, "i16": 2, "i8": 1}
     assert sizes[row.llvm] == dtype.itemsize
-    assert dtypes_of_torch()[dtype.torch] is dtype
-    has_numbers_in_numpy = not (dtype.is_upper_half or dtype.is_ieee_half)
-    assert not has_numbers_in_numpy or dtypes_of_numpy()[np.dtype(row.numpy)] is dtype
+    assert dtypes_in_torch()[dtype.torch] is dtype
+    assert (dtype.torch in dtypes_of_torch()) is not row.is_of_texts
+    assert row.is_of_texts or dtype.is_upper_half or dtypes_of_numpy()[np.dtype(row.numpy)] is dtype
+    assert row.is_foreign or not row.is_of_texts
     made = dtypes_made_of_torch().get(dtype.torch)
     assert made is dtype if not dtype.is_foreign else made is None or not made.is_foreign
     if dtype in BOOLS:

@@ -89,6 +89,8 @@ class LoweredText:
 class _Builder(ModuleBuilder):
     """A builder without the rules of ``@jit``, whose tensors are dense rows on the host."""
 
+    computes_wide = True
+
     def _in_argument_memory(self, spec: TensorSpec) -> TensorSpec:
         return spec
 

@@ -23,6 +23,11 @@ class Typecast(Elementwise):
         return frozenset(ALL_DTYPES)
 
     @property
+    def only_copies(self) -> bool:
+        """Whether elements are what they were, in another type."""
+        return True
+
+    @property
     def rules(self) -> str:
         """The rule of the result's dtype."""
         return "The result has the element type `dtype`."

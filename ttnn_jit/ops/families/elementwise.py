@@ -133,6 +133,11 @@ class Elementwise(Operation):
         return not self.keeps_first_dtype
 
     @property
+    def only_copies(self) -> bool:
+        """Whether each element of the result is that of its operand."""
+        return self.algebra.copies
+
+    @property
     def computes(self) -> bool:
         """Whether it does more than choose an operand."""
         return not self.algebra.selects_operand

@@ -21,7 +21,7 @@ from ttnn_jit.ops.language.binding import BoundCall, bind
 from ttnn_jit.ops.language.operation import Operation
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.dtypes import ALL_DTYPES, COMPUTE_TYPE, DataType, dtypes_of_torch
+from ttnn_jit.specs.dtypes import ALL_DTYPES, COMPUTE_TYPE, DataType, dtypes_in_torch
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
@@ -421,4 +421,4 @@ class Spelling(TextOperation):
 
 def _dtype_in_torch(torch: Any, value: Any) -> DataType | None:
     """The dtype of a torch tensor, `COMPUTE_TYPE` of float64; None of other values."""
-    return dtypes_of_torch().get(value.dtype, COMPUTE_TYPE) if isinstance(value, torch.Tensor) else None
+    return dtypes_in_torch().get(value.dtype, COMPUTE_TYPE) if isinstance(value, torch.Tensor) else None
