@@ -157,6 +157,7 @@ def _functions() -> Mapping[str, Callable[..., Any]]:
         ((own.long, torch.abs, own.__abs__), lambda x: x),
         ((torch.sign,), lambda x: unsigned((plain(x) != 0).long())),
         ((own.to,), _to),
+        ((own.as_subclass,), lambda x, cls: plain(x) if cls is torch.Tensor else x),
         ((torch.is_floating_point,), lambda _: False),
     )
     return {each.__name__: function for named, function in table for each in named}

@@ -30,7 +30,7 @@ from ttnn_jit.dialects.writing.editing import append
 from ttnn_jit.frontend.writing.kernel_operands import KernelOperand, check_kernel_operand, product_config
 from ttnn_jit.frontend.writing.promotion import promote_operands
 from ttnn_jit.frontend.writing.result_layout import ResultLayout, lay_out_results, requested_spec
-from ttnn_jit.ops import COPY, RELAYOUT, TYPECAST, Collective, Elementwise, MacroOperation, Movement, Operation
+from ttnn_jit.ops import COPY, RELAYOUT, TYPECAST, Collective, Elementwise, MacroOperation, Movement, Operation, Routine
 from ttnn_jit.specs.cores.memory_config import check_memory_of_device
 from ttnn_jit.specs.dtypes import BOOLS, WIDE
 from ttnn_jit.specs.meshes.mesh_devices import ONE_DEVICE, MeshDevices
@@ -268,7 +268,7 @@ class ModuleBuilder(FunctionBuilder):
 
         Programs of ttnn only move and cast integers of 64 bits.
         """
-        if isinstance(operation, Elementwise) and not (self.computes_wide or operation.only_copies):
+        if isinstance(operation, Elementwise | Routine) and operation.wide_in_texts and not self.computes_wide:
             for _, spec in tensors:
                 if spec.dtype in WIDE:
                     raise self._refusal(operation, spec.dtype, location)

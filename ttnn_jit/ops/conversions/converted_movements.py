@@ -7,7 +7,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.families.dialect_conversion import ConversionCall, Tensor, TtirOps, conversion
-from ttnn_jit.ops.families.text_operation import REQUIRED, DenseNumbers, TextCall
+from ttnn_jit.ops.families.text_operation import REQUIRED, DenseNumbers, TextCall, numbers_in_torch
 
 
 def _constant(ops: TtirOps, call: ConversionCall) -> Tensor:
@@ -17,7 +17,7 @@ def _constant(ops: TtirOps, call: ConversionCall) -> Tensor:
 
 
 def _constant_in_torch(torch: Any, call: TextCall) -> Any:
-    numbers = torch.tensor(call.value.numbers, dtype=torch.int64 if call.result.dtype.is_integer else torch.float64)
+    numbers = numbers_in_torch(torch, call.value.numbers, is_integer=call.result.dtype.is_integer)
     shape = tuple(call.result.shape)
     return numbers[0].expand(shape) if call.value.splat is not None else numbers.reshape(shape)
 

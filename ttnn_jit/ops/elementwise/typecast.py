@@ -23,9 +23,9 @@ class Typecast(Elementwise):
         return frozenset(ALL_DTYPES)
 
     @property
-    def only_copies(self) -> bool:
-        """Whether elements are what they were, in another type."""
-        return True
+    def wide_in_texts(self) -> bool:
+        """No: programs of ttnn cast elements of 64 bits."""
+        return False
 
     @property
     def rules(self) -> str:

@@ -133,9 +133,9 @@ class Elementwise(Operation):
         return not self.keeps_first_dtype
 
     @property
-    def only_copies(self) -> bool:
-        """Whether each element of the result is that of its operand."""
-        return self.algebra.copies
+    def wide_in_texts(self) -> bool:
+        """Whether only texts call it with elements of 64 bits: programs of ttnn move and cast them."""
+        return not self.algebra.copies
 
     @property
     def computes(self) -> bool:

@@ -76,6 +76,13 @@ class DenseNumbers:
         return self.numbers[0] if len(self.numbers) == 1 else None
 
 
+def numbers_in_torch(torch: Any, numbers: Sequence[float], *, is_integer: bool) -> Any:
+    """The tensor of numbers of a text: float64, or int64 with the bits of unsigned ones."""
+    if not is_integer:
+        return torch.tensor(numbers, dtype=torch.float64)
+    return torch.tensor([(int(each) + 2**63) % 2**64 - 2**63 for each in numbers], dtype=torch.int64)
+
+
 class TextOps(Ops):
     """The protocol of decompositions, with constant tensors."""
 
@@ -250,7 +257,7 @@ class TextOperation:
         rounds_intermediates: Intermediate values are rounded to the element type of its operands.
         updates: The operand that an op without results writes: later ops read its result there.
         takes_quantized: Its operands or results may be quantized, as `TextCall.element_types` says.
-        moves: Each number of its results is one of its operands: halves are not widened first.
+        moves: It reads the elements of its operands as they are, and computes nothing: halves are not widened first.
         compared_elements: ``compared_elements(torch, call, results)``: of results that are indices, what is compared:
             the elements at the indices, since any index among equal elements is right.
         in_float32: Operands are cast to float32, and each result is rounded once; else each call rounds its result.

@@ -6,7 +6,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.families.decomposition import Ops, Value
-from ttnn_jit.ops.families.text_operation import REQUIRED, DenseNumbers, TextCall, TextOps, text
+from ttnn_jit.ops.families.text_operation import REQUIRED, DenseNumbers, TextCall, TextOps, numbers_in_torch, text
 from ttnn_jit.ops.movement.sequences import ARANGE
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, WIDE_FLOATS
 from ttnn_jit.specs.tensor_spec import DataType
@@ -17,8 +17,7 @@ def _filled(ops: Ops, call: TextCall, number: float) -> Value:
 
 
 def _full_in_torch(torch: Any, call: TextCall, number: float) -> Any:
-    dtype = torch.int64 if call.result.dtype.is_integer else torch.float64
-    return torch.full(tuple(call.result.shape), number, dtype=dtype)
+    return numbers_in_torch(torch, (number,), is_integer=call.result.dtype.is_integer).expand(tuple(call.result.shape))
 
 
 FULL = text(
@@ -57,10 +56,9 @@ def _constant(ops: TextOps, call: TextCall) -> Value:
 
 
 def _constant_in_torch(torch: Any, call: TextCall) -> Any:
-    dtype = torch.int64 if call.result.dtype.is_integer else torch.float64
-    numbers = torch.tensor(call.value.numbers, dtype=dtype)
+    numbers = numbers_in_torch(torch, call.value.numbers, is_integer=call.result.dtype.is_integer)
     shape = tuple(call.result.shape)
-    return torch.full(shape, numbers[0], dtype=dtype) if len(numbers) == 1 else numbers.reshape(shape)
+    return numbers.expand(shape) if len(numbers) == 1 else numbers.reshape(shape)
 
 
 CONSTANT = text("ttir.constant ttnn.constant arith.constant", "", _constant, _constant_in_torch, value=REQUIRED)
