@@ -161,7 +161,7 @@ def constant_tensor(numbers: DenseNumbers, spec: TensorSpec) -> torch.Tensor:
     """The tensor of a constant."""
     import torch
 
-    values = numbers_in_torch(torch, numbers.numbers, is_integer=spec.dtype.is_integer)
+    values: torch.Tensor = numbers_in_torch(torch, numbers.numbers, is_integer=spec.dtype.is_integer)
     return values.reshape(tuple(spec.shape)).to(spec.dtype.torch)
 
 

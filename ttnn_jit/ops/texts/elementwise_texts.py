@@ -269,9 +269,12 @@ def _same_bits(ops: Ops, call: TextCall) -> Value:
     computed = next(iter(WIDE_FLOATS)) if source.itemsize == 8 else COMPUTE_TYPE
     if source.is_integer and target.is_integer:
         return x
-    if source.is_integer:
-        return _number_of(ops, ops.rounded(x, words), target, computed)
-    return _bits_of(ops, ops.rounded(x, computed), source, words)
+    found: Value = (
+        _number_of(ops, ops.rounded(x, words), target, computed)
+        if source.is_integer
+        else _bits_of(ops, ops.rounded(x, computed), source, words)
+    )
+    return found
 
 
 def _same_bits_in_torch(_: Any, call: TextCall) -> Any:

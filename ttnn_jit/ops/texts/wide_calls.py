@@ -13,6 +13,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import DTypeError
 from ttnn_jit.ops.contraction.wide_products import WIDE_PRODUCT
+from ttnn_jit.ops.elementwise.typecast import Typecast
 from ttnn_jit.ops.families.contraction import Contraction
 from ttnn_jit.ops.families.decomposition import Decomposed, Operand, Value, specs_of
 from ttnn_jit.ops.families.elementwise import Elementwise
@@ -62,9 +63,17 @@ class WideOps(TextOps):
             canonical, attributes = operation.canonicalized(specs_of(operands), statics)
             assert isinstance(canonical, Decomposed), "an operation of the same family"
             return canonical.decomposed(self, operands, attributes)
-        if isinstance(operation, Elementwise):
-            return self.called(operation, self._of_one_type(operation, operands), *statics)
-        return self.called(operation, operands, *statics)
+        return self._results_elsewise(operation, operands, statics)
+
+    def _results_elsewise(
+        self, operation: Operation, operands: Sequence[Operand], statics: Sequence[Any]
+    ) -> list[Value]:
+        """The results of an operation that is no reduction, contraction or composite."""
+        if isinstance(operation, Typecast):
+            (x,) = (each for each in operands if isinstance(each, Value))
+            return [self.rounded(x, statics[0])]
+        given = self._of_one_type(operation, operands) if isinstance(operation, Elementwise) else operands
+        return self.called(operation, given, *statics)
 
     def filled(self, number: float, spec: TensorSpec) -> Value:
         """A tensor of `spec` with `number` in every element; kernels have numbers of 32 bits."""
