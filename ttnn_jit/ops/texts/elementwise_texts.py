@@ -260,7 +260,8 @@ def _number_of(ops: Ops, bits: Value, form: DataType, wide: DataType) -> Value:
 
 
 def _same_bits(ops: Ops, call: TextCall) -> Value:
-    x, target = call.input, call.result.dtype
+    x: Value = call.input
+    target = call.result.dtype
     source = dtype_of_element(call.element_types["input"]) if call.element_types else x.spec.dtype
     if source.itemsize != target.itemsize:
         raise DTypeError(f"bits of {source.mlir} are not read as {target.mlir}")
