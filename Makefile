@@ -19,7 +19,7 @@ demo: $(VENV)/.base  ## Set up .venv, then compile, run and check cosh
 # What the first process compiles is read by the others, which tests start by the hundred, and by the next run.
 test exhaustive fuzz: export PYTHONDONTWRITEBYTECODE :=
 
-test: $(VENV)/.dev  ## Set up .venv, then run the tests: each with every value of its parameters, not with all products
+test: $(VENV)/.dev  ## Set up .venv, then run every test, with a part of the values of its parameters
 	$(BIN)/python -m pytest -q -n auto --dist worksteal --hypothesis-profile=sample
 
 exhaustive: $(VENV)/.dev  ## All tests, with all products of their parameters: what a change passes before it lands

@@ -1,7 +1,7 @@
 """The share of the tests that a profile runs: examples of properties, cases of products of parameters.
 
-Of a product, as few cases stand for all as show every value of every parameter. Of a parameter with very many values,
-as all operations are, each function shows about a fifth: what one leaves out others show.
+Of a product, as few cases stand for all as show every value of every parameter. Of a parameter with more than a few
+values, each function shows about a fifth: what one leaves out others show.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from hypothesis import settings
 T = TypeVar("T")
 Values = frozenset[tuple[tuple[str, Hashable], ...]]
 """The values of a case's parameters."""
-MANY = 40
+MANY = 3
 """As many values of one parameter are all shown."""
 PARTS = 5
-"""Of more values, each function shows one of so many parts."""
+"""Of more values, each function shows one of so many parts, or one value."""
 
 
 def drawn(stated: int) -> int:
@@ -29,14 +29,17 @@ def drawn(stated: int) -> int:
         case "fuzz":
             return 4 * stated
         case "sample":
-            return max(min(stated, 3), stated // 12)
+            return max(min(stated, 2), stated // 15)
         case _:
             return max(min(stated, 6), stated // 2)
 
 
 def shown(test: str, values: Sequence[T]) -> Sequence[T]:
     """The values that a test with a loop over very many shows, as a function with a parameter does."""
-    return values[_hash(test) % PARTS :: PARTS] if settings.get_current_profile_name() == "sample" else values
+    if settings.get_current_profile_name() != "sample":
+        return values
+    parts = min(PARTS, len(values))
+    return values[_hash(test) % parts :: parts]
 
 
 def _hash(text: str) -> int:
@@ -64,7 +67,6 @@ def without_some_of_many(function: str, cases: Mapping[str, Values]) -> dict[str
 
     Hashes of the places of values put them into `PARTS` parts, a hash of the function says which of them it shows.
     """
-    part = _hash(function) % PARTS
     of_parameters: defaultdict[Hashable, dict[Hashable, None]] = defaultdict(dict)  # in the order of the cases
     for values in cases.values():
         for value in values:
@@ -72,8 +74,9 @@ def without_some_of_many(function: str, cases: Mapping[str, Values]) -> dict[str
     left_out = set()
     for values in of_parameters.values():
         if len(values) > MANY:
+            parts = min(PARTS, len(values))
             shuffled = sorted(enumerate(values), key=lambda at: _hash(str(at[0])))
-            left_out |= {value for rank, (_, value) in enumerate(shuffled) if rank % PARTS != part}
+            left_out |= {value for rank, (_, value) in enumerate(shuffled) if rank % parts != _hash(function) % parts}
     return {name: values - left_out for name, values in cases.items()}
 
 

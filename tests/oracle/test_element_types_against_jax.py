@@ -14,8 +14,8 @@ import torch
 
 from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.frontend.ir.texts import parse_texts
+from ttnn_jit.sessions.text_runs import GoldenRun
 from ttnn_jit.specs.target import PRESETS
-from ttnn_jit.tools.texts.goldens import GoldenRun
 
 pytestmark = pytest.mark.oracle
 

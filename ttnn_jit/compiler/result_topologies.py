@@ -54,5 +54,5 @@ def _topology(op: Any, known: dict[SSAValue, TensorTopology], devices: MeshDevic
     if not operands:
         return replicated_on(devices.shape).on(devices.coordinates)
     if isinstance(op, CollectiveOp):
-        return op.operation.topology(operands[0], len(spec_of(op.operands[0].type).shape), op.statics)
+        return op.operation.topology(operands[0], spec_of(op.operands[0].type), op.statics)
     return topology_of_result(operands, devices.coordinates)

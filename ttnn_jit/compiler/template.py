@@ -286,15 +286,13 @@ def trace_template(
     Raises:
         ServesOneCallError: Its program would serve one call only.
     """
-    from ttnn_jit.dialects.functions import has_collectives
     from ttnn_jit.dialects.writing.editing import discard
 
     trace = hidden.trace
     with trace.recording():
         specs, numbers = symbols.traced(request.inputs, (request.integers, request.floats), hidden.own)
         lowered = request.with_inputs(specs, *numbers).opening(hidden).lower()
-        has_ranks = request.devices is not None and request.devices.remote
-        if lowered.opaque is not None or (has_ranks and has_collectives(lowered.module)):  # whose bytes are of one size
+        if lowered.opaque is not None:
             raise ServesOneCallError
         driver.check_kernel_operands(lowered, request.target)
         complete = hidden.completed()

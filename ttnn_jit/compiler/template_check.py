@@ -54,4 +54,4 @@ def _differences(one: Template, other: Template) -> list[str]:
 
 def _places(template: Template) -> Sequence[Any]:
     plan = template.plan
-    return plan.numbers, plan.inputs, plan.specs, plan.launches, plan.constants
+    return plan.numbers, plan.inputs, plan.specs, plan.launches, plan.constants, plan.exchanges

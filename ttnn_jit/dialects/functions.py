@@ -13,7 +13,6 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute
 
 from ttnn_jit.diagnostics.errors import CompileError
-from ttnn_jit.dialects.declared_ops import CollectiveOp
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.writing.editing import ops_of
 from ttnn_jit.ops.public_names import names_within_one_edit
@@ -66,11 +65,6 @@ def entry_point(module: ModuleOp, name: str | None = None) -> FuncOp:
     else:
         message, instead = f"the module has no entry point @{name}", f"it has {known}"
     raise CompileError(message, location=location_of(module), help=instead)
-
-
-def has_collectives(module: ModuleOp) -> bool:
-    """Whether an operation of a function exchanges tensors between devices."""
-    return any(isinstance(op, CollectiveOp) for function in functions_of(module) for op in ops_of(function.body.block))
 
 
 def single_function(module: ModuleOp) -> FuncOp:

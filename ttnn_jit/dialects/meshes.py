@@ -1,23 +1,27 @@
 """The mesh of a module, and the attributes of collectives.
 
 ``ttcore.meshes`` states the shape of the mesh, as in tt-mlir; ``ttcore.mesh_devices`` the numbers of the devices that
-run the program, if they are not all of them; ``ttcore.remote_mesh_devices`` those of other ranks that do, and
-``ttcore.mesh_ranks`` the rank of every device. The function is that of each device; its tensors have the types of one
-device's shards.
+run the program, if they are not all of them, and none if only other ranks have such devices;
+``ttcore.remote_mesh_devices`` those of other ranks that do, and ``ttcore.mesh_ranks`` the rank of every device;
+``ttcore.program`` is then a hash that is equal on all ranks. The function is that of each device; its tensors have the
+types of one device's shards.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import blake2b
+from typing import TypeGuard
 
-from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, ModuleOp, TensorType, i64
-from xdsl.ir import Attribute, Data, Operation
+from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, ModuleOp, StringAttr, TensorType, i64
+from xdsl.ir import Attribute, Data, Operation, SSAValue
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.ttcore import KeywordAttr
 from ttnn_jit.ops.families.collective import REDUCE_TYPES, SHARD_DIRECTIONS, SHARD_TYPES
 from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
@@ -27,7 +31,9 @@ _MESHES = "ttcore.meshes"
 _DEVICES = "ttcore.mesh_devices"
 _REMOTE = "ttcore.remote_mesh_devices"
 _RANKS = "ttcore.mesh_ranks"
+_PROGRAM = "ttcore.program"
 _NAME = "mesh"
+_HASH_BYTES = 16
 
 
 @irdl_attr_definition
@@ -106,8 +112,10 @@ def mesh_devices_of(module: ModuleOp) -> MeshDevices | None:
         shape = MeshShape(attribute.data[0][1]).with_rows
     except ArgumentError as error:
         raise VerifyException(f"{_MESHES}: {error.message}") from error
-    numbers = _devices(module, _DEVICES, shape) or tuple(range(shape.mesh_size()))
+    numbers = _devices(module, _DEVICES, shape)
     remote = _devices(module, _REMOTE, shape)
+    if _DEVICES not in module.attributes:
+        numbers = tuple(range(shape.mesh_size()))
     if {*numbers} & {*remote}:
         raise VerifyException(f"{_DEVICES} and {_REMOTE} have devices in common: {numbers} and {remote}")
     return (
@@ -121,8 +129,8 @@ def _ranks(module: ModuleOp, shape: MeshShape, numbers: Sequence[int], remote: S
     if bool(ranks) != bool(remote):
         raise VerifyException(f"{_RANKS} and {_REMOTE} stand together")
     if ranks:
-        own = {ranks[number] for number in numbers} if len(ranks) == shape.mesh_size() else set()
-        if len(own) != 1 or own & {ranks[number] for number in remote} or min(ranks) < 0:
+        own = {ranks[number] for number in numbers} if len(ranks) == shape.mesh_size() else {0, 1}
+        if len(own) > 1 or own & {ranks[number] for number in remote} or min(ranks) < 0:
             raise VerifyException(f"{_RANKS} must give {_DEVICES} one rank, and {_REMOTE} others, got {ranks}")
     return ranks
 
@@ -138,7 +146,8 @@ def _devices(module: ModuleOp, name: str, shape: MeshShape) -> tuple[int, ...]:
     if name not in module.attributes:
         return ()
     numbers = _numbers(module, name)
-    if sorted({*numbers}) != [*numbers] or not {*numbers} <= {*range(shape.mesh_size())} or not numbers:
+    is_empty = not numbers and (name == _REMOTE or _REMOTE not in module.attributes)
+    if sorted({*numbers}) != [*numbers] or not {*numbers} <= {*range(shape.mesh_size())} or is_empty:
         raise VerifyException(f"{name} must be ascending numbers of devices of {shape}, got {numbers}")
     return numbers
 
@@ -153,14 +162,43 @@ def set_mesh_devices(module: ModuleOp, devices: MeshDevices | None) -> None:
     if devices.remote:
         module.attributes[_REMOTE] = DenseArrayBase.from_list(i64, devices.remote)
         module.attributes[_RANKS] = DenseArrayBase.from_list(i64, devices.owners)
+        module.attributes[_PROGRAM] = StringAttr(_structure_hash(module, devices))
 
 
-def without_own_devices(module: ModuleOp) -> ModuleOp:
-    """A copy of a module without what differs among the ranks that run it: which devices are of a rank."""
-    made = module.clone()
-    for name in (_DEVICES, _REMOTE):
-        made.attributes.pop(name, None)
-    return made
+def program_hash_of(module: ModuleOp, devices: MeshDevices) -> str:
+    """The hash of a program that is the same on all ranks, for all sizes and numbers, in hexadecimal."""
+    given = module.attributes.get(_PROGRAM)
+    return given.data if isinstance(given, StringAttr) else _structure_hash(module, devices)
+
+
+def _structure_hash(module: ModuleOp, devices: MeshDevices) -> str:
+    """The hash of the ops, the values that they read and make, the kinds of these, and of the devices of each rank.
+
+    Extents and other numbers are left out: a program of one size and a program of many have one hash.
+    """
+    values: dict[SSAValue, int] = {}
+    digest = blake2b(repr((devices.placed, devices.owners)).encode(), digest_size=_HASH_BYTES)
+
+    def made(value: SSAValue) -> tuple[object, ...]:
+        values[value] = len(values)
+        if not isinstance(value.type, TensorType):
+            return (value.type.name,)
+        spec = spec_of(value.type)
+        return len(spec.shape), spec.dtype.name, spec.layout.name
+
+    for op in module.walk():
+        arguments = [made(each) for region in op.regions for block in region.blocks for each in block.args]
+        own = op is not module and sorted(
+            (name, each.data) for name, each in {**op.properties, **op.attributes}.items() if _is_text(each)
+        )
+        read, results = [values[each] for each in op.operands], [*map(made, op.results)]
+        digest.update(repr((op.name, own, read, results, arguments)).encode())
+    return digest.hexdigest()
+
+
+def _is_text(attribute: Attribute) -> TypeGuard[Data[str]]:
+    """Whether an attribute is a string or a keyword."""
+    return isinstance(attribute, Data) and isinstance(attribute.data, str)
 
 
 def mesh_of_op(op: Operation) -> MeshDevices | None:

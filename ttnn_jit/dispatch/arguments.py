@@ -168,7 +168,7 @@ def _leaf_key_without_size(
     leaf: Any, library: TensorLibrary | None, spec: TensorSpec | None, open_classes: Collection[type]
 ) -> object:
     if spec is not None:
-        return library, form_of(spec)
+        return (library, form_of(spec), library.placement_of(leaf)) if library is MESH else (library, form_of(spec))
     return type(leaf) if type(leaf) in open_classes else _leaf_key(leaf, library, spec)
 
 

@@ -75,8 +75,6 @@ def _on_mesh(arguments: Arguments, function: str) -> Placement:
         raise ArgumentError(f"Invalid arguments for function {function}: {listed}", help=ONE_DEVICE_HELP)
     placed = common_numbers(mesh, given)
     own = tuple(mesh.own(placed))
-    if not own:
-        raise ArgumentError(f"this rank has no device of {mesh} with all the tensors of a call of {function}")
     remote = tuple(number for number in placed if number not in own) if len(own) < len(placed) else ()
     owners = mesh.ranks.positions if mesh.ranks is not None and remote else ()
     return Placement(MESH, mesh.target, MeshDevices(mesh.shape, own, remote, owners))

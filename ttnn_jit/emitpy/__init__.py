@@ -3,6 +3,14 @@
 The source runs with ttnn, and `@ttnn_jit.jit()` gives the module again (tests/properties/texts/test_emitted_python.py).
 """
 
-from ttnn_jit.emitpy.python_source import program_of, python_of
+from ttnn_jit.emitpy.python_source import (
+    WrittenFunction,
+    identifier,
+    indented,
+    placement,
+    program_of,
+    python_of,
+    write_function,
+)
 
-__all__ = ["program_of", "python_of"]
+__all__ = ["WrittenFunction", "identifier", "indented", "placement", "program_of", "python_of", "write_function"]

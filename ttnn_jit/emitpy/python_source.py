@@ -11,7 +11,7 @@ import ast
 import keyword
 import linecache
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, NoReturn
 
@@ -20,19 +20,21 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Operation as IROperation
 from xdsl.ir import SSAValue
 
-from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.diagnostics.errors import CompileError, ShapeError
 from ttnn_jit.dialects.argument_notes import argument_notes, updates_of
 from ttnn_jit.dialects.declared_ops import TensorOp
 from ttnn_jit.dialects.functions import single_function
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.ttnn import DeallocateOp, FullOp, GetDeviceOp
-from ttnn_jit.emitpy.value_text import float_text, precision_text, value_text
+from ttnn_jit.emitpy.value_text import Source, call_text, float_text, precision_text, value_text
 from ttnn_jit.ops import COPY, OVERLOADS, RELAYOUT, Operation
 from ttnn_jit.ops.language.config_kinds import PrecisionKind
+from ttnn_jit.ops.language.host_call import HostCall
 from ttnn_jit.ops.language.kinds import MemberKind, TensorsKind
 from ttnn_jit.ops.language.parameter import Parameter
-from ttnn_jit.specs.tensor_spec import DRAM_MEMORY_CONFIG, HOST_MEMORY_CONFIG, TensorSpec
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.tensor_spec import DRAM_MEMORY_CONFIG, HOST_MEMORY_CONFIG, Layout, TensorSpec
 
 INDENT = "    "
 
@@ -61,7 +63,7 @@ def program_of(module: ModuleOp) -> str:
         "def main():",
         "    device = ttnn.open_device(device_id=0)",
         *passed,
-        f"    print({_identifier(entry.sym_name.data)}(*arguments))",
+        f"    print({identifier(entry.sym_name.data)}(*arguments))",
         "    ttnn.close_device(device)",
         "",
         "",
@@ -72,62 +74,103 @@ def program_of(module: ModuleOp) -> str:
 
 
 def _ones(spec: TensorSpec) -> str:
-    return f"ttnn.ones({list(spec.shape)}, {_placement(spec)}, device=device)"
+    return f"ttnn.ones({list(spec.shape)}, {placement(spec)}, device=device)"
 
 
-def _placement(spec: TensorSpec) -> str:
-    """The element type, the layout and the memory of a created tensor."""
-    options: dict[str, Any] = {"dtype": spec.dtype, "layout": spec.layout}
+def placement(spec: TensorSpec) -> str:
+    """The element type, the layout and the memory of a created tensor; tiles, if it lies beside tensors of torch."""
+    layout = Layout.TILE if spec.memory_config == HOST_MEMORY_CONFIG else spec.layout
+    options: dict[str, Any] = {"dtype": spec.dtype, "layout": layout}
     if spec.memory_config not in {DRAM_MEMORY_CONFIG, HOST_MEMORY_CONFIG}:
         options["memory_config"] = spec.memory_config
     return ", ".join(f"{name}={value_text(value)}" for name, value in options.items())
 
 
 def _function_source(function: FuncOp) -> str:
-    return _FunctionWriter(function).source()
+    return write_function(function).source
+
+
+@dataclass(frozen=True)
+class WrittenFunction:
+    """A function in Python.
+
+    Attributes:
+        name: Its name.
+        parameters: The names of its parameters.
+        source: Its source.
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    source: str
+
+
+def write_function(
+    function: FuncOp, names: Mapping[SSAValue, str] | None = None, called: str | None = None, used: Sequence[str] = ()
+) -> WrittenFunction:
+    """A function in Python.
+
+    Args:
+        function: The function, of TTNN ops.
+        names: Names that values should have; of others, the variables of the user's lines.
+        called: The name of the function; None: its symbol.
+        used: Names that no value may have.
+
+    Raises:
+        CompileError: An op has no call in ttnn; the error has its location.
+    """
+    return _FunctionWriter(function, names or {}, called or identifier(function.sym_name.data), used).written()
 
 
 class _FunctionWriter:
     """Writes one function.
 
+    Args:
+        function: The function.
+        hints: Names that values should have.
+        called: The name of the function.
+        used: Names that no value may have.
+
     Attributes:
         names: The variable of each value.
     """
 
-    def __init__(self, function: FuncOp) -> None:
+    def __init__(self, function: FuncOp, hints: Mapping[SSAValue, str], called: str, used: Sequence[str]) -> None:
         self.function = function
         self.names: dict[SSAValue, str] = {}
-        self._used: set[str] = {"ttnn"}
+        self._hints = hints
+        self._called = called
+        self._used: set[str] = {"ttnn", "device", called, *used}
 
-    def source(self) -> str:
-        """The text of the function."""
+    def written(self) -> WrittenFunction:
+        """The function in Python."""
         function = self.function
         arguments = [*function.body.block.args]
         for value, notes in zip(arguments, argument_notes(function), strict=True):
-            self._name(value, notes.name or value.name_hint or "arg")
+            self._name(value, notes.name or self._hints.get(value) or value.name_hint or "arg")
         parameters = [self.names[value] for value in arguments]
+        lines = []
         if not arguments:
             parameters = ["device"]
-        lines = [line for op in function.body.block.ops for line in self._statements(op)]
-        head = f"def {_identifier(function.sym_name.data)}({', '.join(parameters)}):"
-        return "\n".join([head, *(INDENT + line for line in lines)])
+        elif any(map(_needs_device, function.body.block.ops)):
+            lines.append(f"device = {parameters[0]}.device()")
+        lines += [line for op in function.body.block.ops for line in self._statements(op)]
+        head = f"def {self._called}({', '.join(parameters)}):"
+        source = "\n".join([head, *(indented(line) for line in lines or ["pass"])])
+        return WrittenFunction(self._called, (*parameters,), source)
 
     def _statements(self, op: IROperation) -> Iterator[str]:
         """The lines of an op; those of a number are empty, for it is written where it is used."""
         match op:
             case GetDeviceOp():
-                first = next(iter(self.function.body.block.args), None)
-                self.names[op.results[0]] = "device"
-                if first is not None and _is_used(op):
-                    self._used.add("device")
-                    yield f"device = {self.names[first]}.device()"
+                pass
             case FullOp():
                 if not _is_number(op):
                     yield self._assigned(op, self._full(op))
             case DeallocateOp():
                 yield f"ttnn.deallocate({self.names[op.operands[0]]})"
             case CallOp():
-                called = _identifier(op.callee.root_reference.data)
+                called = identifier(op.callee.root_reference.data)
                 yield self._assigned(op, f"{called}({', '.join(self.names[each] for each in op.operands)})")
             case ReturnOp():
                 yield from self._return(op)
@@ -150,13 +193,14 @@ class _FunctionWriter:
     def _assigned(self, op: IROperation, call: str) -> str:
         if not op.results:
             return call
-        hints = _assigned_names(op) or [_default_name(op)] * len(op.results)
+        default = _assigned_names(op) or [_default_name(op)] * len(op.results)
+        hints = [self._hints.get(value, name) for value, name in zip(op.results, default, strict=True)]
         for value, hint in zip(op.results, hints, strict=True):
             self._name(value, hint)
         return f"{', '.join(self.names[value] for value in op.results)} = {call}"
 
     def _name(self, value: SSAValue, hint: str) -> None:
-        hint = _identifier(hint)
+        hint = identifier(hint)
         free = hint if not (hint in self._used or (value.name_hint is None and hint == "arg")) else None
         name = free or next(each for index in count() if (each := f"{hint}_{index}") not in self._used)
         self._used.add(name)
@@ -166,16 +210,18 @@ class _FunctionWriter:
 
     def _full(self, op: FullOp) -> str:
         spec = _spec(op.results[0])
-        return f"ttnn.full({list(spec.shape)}, {_number_text(op)}, {_placement(spec)}, device=device)"
+        return f"ttnn.full({list(spec.shape)}, {_number_text(op)}, {placement(spec)}, device=device)"
 
     def _call(self, op: TensorOp) -> str:
         operation = op.operation
         if operation in {RELAYOUT, COPY} and _spec(op.operands[0]) != _spec(op.results[0]):
             return self._relayout(op)
-        called = _called(op)
         own = iter(op.operands)
         statics = dict(zip((each.name for each in operation.attributes), op.statics, strict=True))
         given = dict(zip((each.name for each in operation.operands), op.declared_operands, strict=False))
+        if operation.host_call is not None:
+            return self._call_of_host(op, operation.host_call, given, statics)
+        called = _called(op)
         arguments: list[str] = []
         is_positional = True
         for parameter in operation.parameters:
@@ -185,7 +231,30 @@ class _FunctionWriter:
                 arguments.append(text if is_positional else f"{parameter.name}={text}")
         arguments += [f"{name}={value_text(value)}" for name, value in _options(op).items()]
         arguments += [f"{name}={value_text(value)}" for name, value in called.fixed_keywords.items()]
-        return f"ttnn.{called.name}({', '.join(arguments)})"
+        return call_text(f"ttnn.{called.name}", arguments)
+
+    def _call_of_host(
+        self, op: TensorOp, call: HostCall, operands: Mapping[str, SSAValue | None], statics: Mapping[str, Any]
+    ) -> str:
+        """A call of a function of the host API, by keywords."""
+        values: dict[str, Any] = {
+            name: None if each is None else Source(self._operand(each)) for name, each in operands.items()
+        }
+        for parameter in op.operation.attributes:
+            value = statics[parameter.name]
+            is_precision = value is not None and isinstance(parameter.kind, PrecisionKind)
+            values[parameter.name] = Source(precision_text(value)) if is_precision else value
+        try:
+            keywords = dict(call.keywords(values))
+        except ShapeError as error:
+            raise CompileError(f"`{op.name}`: {error.message}", location=location_of(op)) from error
+        found = _options(op)
+        if "memory_config" in found:
+            keywords["memory_config"] = found["memory_config"]
+        if call.takes_device:
+            keywords["device"] = Source("device")
+        given = [f"{name}={value_text(value)}" for name, value in keywords.items() if value is not None]
+        return call_text(f"ttnn.{op.operation.source.removeprefix('ttnn.')}", given)
 
     def _argument(
         self,
@@ -250,7 +319,7 @@ def _options(op: TensorOp) -> dict[str, Any]:
     specs = [None if value is None else _spec(value) for value in op.declared_operands]
     by_rule, actual = op.operation.results(specs, op.statics)[0], _spec(op.results[0])
     found: dict[str, Any] = {}
-    if actual.memory_config != by_rule.memory_config:
+    if actual.memory_config not in {by_rule.memory_config, HOST_MEMORY_CONFIG}:
         found["memory_config"] = actual.memory_config
     if actual.dtype is not by_rule.dtype:
         found["dtype"] = actual.dtype
@@ -265,6 +334,9 @@ def _is_number(op: FullOp) -> bool:
     user = users[0]
     if user.operation.is_variadic:
         return False
+    beside = [value for value in user.declared_operands if value is not None and value is not op.results[0]]
+    if beside and _spec(beside[0]).dtype is not _spec(op.results[0]).dtype:
+        return False  # the call would make the number one of the tensor's element type
     return any(
         value is op.results[0] and getattr(parameter.kind, "or_number", False)
         for parameter, value in zip(user.operation.operands, user.declared_operands, strict=True)
@@ -276,9 +348,12 @@ def _number_text(op: FullOp) -> str:
     return float_text(value) if isinstance(value, float) else repr(value)
 
 
-def _is_used(op: GetDeviceOp) -> bool:
-    users = [use.operation for use in op.results[0].uses]
-    return any(not (isinstance(user, FullOp) and _is_number(user)) for user in users)
+def _needs_device(op: IROperation) -> bool:
+    """Whether the line of an op names the device."""
+    if isinstance(op, FullOp):
+        return not _is_number(op)
+    call = op.operation.host_call if isinstance(op, TensorOp) else None
+    return call is not None and call.takes_device
 
 
 def _spec(value: SSAValue) -> TensorSpec:
@@ -293,7 +368,12 @@ def _refuse(op: IROperation) -> NoReturn:
 # --- Names ------------------------------------------------------------------------------------------------------------
 
 
-def _identifier(text: str) -> str:
+def indented(lines: str) -> str:
+    """A statement in the body of a function."""
+    return INDENT + lines.replace("\n", f"\n{INDENT}")
+
+
+def identifier(text: str) -> str:
     """A Python name that is as near to `text` as possible."""
     name = re.sub(r"\W+", "_", text).strip("_") or "value"
     return f"{name}_" if keyword.iskeyword(name) or name[0].isdigit() else name

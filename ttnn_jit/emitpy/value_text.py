@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from ttnn_jit.specs.configs.hardware_config import HardwareConfig, rules_of
+from ttnn_jit.specs.configs.unary_op_type import UnaryWithParam
 from ttnn_jit.specs.cores.cores import CoreRangeSet
 from ttnn_jit.specs.product_precision import ProductPrecision
 from ttnn_jit.specs.tensor_spec import (
@@ -24,17 +26,39 @@ _NAMED = {
 }
 
 
+class Source(str):
+    """The source of an argument."""
+
+    __slots__ = ()
+
+
+_LONGEST_CALL = 100
+"""A longer call has a line for each argument."""
+
+
+def call_text(function: str, arguments: Sequence[str]) -> str:
+    """The source of a call."""
+    line = f"{function}({', '.join(arguments)})"
+    if len(line) <= _LONGEST_CALL:
+        return line
+    return "\n".join([f"{function}(", *(f"    {each},".replace("\n", "\n    ") for each in arguments), ")"])
+
+
 def value_text(value: Any) -> str:
-    """The source of a number, a text, an element type, a layout, a memory config, or a list of these."""
-    if isinstance(value, enum.Enum):
-        return f"ttnn.{_member_text(value)}"
-    if isinstance(value, MemoryConfig):
-        return memory_config_text(value)
-    if isinstance(value, float):
-        return float_text(value)
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return f"[{', '.join(map(value_text, value))}]"
+    """The source of a number, a text, an element type, a layout, a config, or a list of these."""
+    for kind, text in _TEXTS:
+        if isinstance(value, kind):
+            return text(value)
     return repr(value)
+
+
+def _config_text(config: HardwareConfig) -> str:
+    """The source of a config: the fields that differ from their defaults."""
+    kind: Any = type(config)
+    default = kind()
+    given = {name: getattr(config, name) for name in rules_of(kind)}
+    changed = (f"{name}={value_text(each)}" for name, each in given.items() if each != getattr(default, name))
+    return f"ttnn.{kind.__name__}({', '.join(changed)})"
 
 
 def _member_text(member: enum.Enum) -> str:
@@ -72,3 +96,20 @@ def _cores_text(cores: CoreRangeSet) -> str:
         for each in cores.ranges()
     )
     return f"ttnn.CoreRangeSet([{', '.join(ranges)}])"
+
+
+def _activation_text(activation: UnaryWithParam) -> str:
+    return call_text("ttnn.UnaryWithParam", [f"ttnn.{activation.op_type}", *map(float_text, activation.params)])
+
+
+_TEXTS: tuple[tuple[type, Callable[[Any], str]], ...] = (
+    (Source, str),
+    (str, repr),
+    (enum.Enum, lambda value: f"ttnn.{_member_text(value)}"),
+    (MemoryConfig, memory_config_text),
+    (HardwareConfig, _config_text),
+    (UnaryWithParam, _activation_text),
+    (float, float_text),
+    (Sequence, lambda value: f"[{', '.join(map(value_text, value))}]"),
+)
+"""The source of a value by its type, the first that fits."""

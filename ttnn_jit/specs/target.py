@@ -15,7 +15,7 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.diagnostics.errors import ArgumentError, ProgramFormatError
 from ttnn_jit.process.dataclass import dataclass
 
 TILE_HEIGHT = 32  # elements
@@ -67,6 +67,11 @@ class SystemDesc:
         """DST tiles that one kernel may hold at once; `wide`: its elements are wider than 16 bits."""
         tiles = self.dst_tiles // 2 if self.dst_double_buffered else self.dst_tiles
         return tiles // 2 if wide and self.dst_halved_when_wide else tiles
+
+    @property
+    def rules(self) -> str:
+        """The name for users, who see that no chip runs: ``wormhole_b0 rules on cpu``, or ``cpu``."""
+        return self.name if self.arch == "cpu" else f"{self.name} rules on cpu"
 
     @property
     def dram_banks(self) -> int:
@@ -298,7 +303,7 @@ def resolve_target(target: SystemDesc | str | None) -> SystemDesc:
 
 
 def read_target(path: str) -> SystemDesc:
-    """The description in a JSON file (`SystemDesc.from_json`).
+    """The description in a file: JSON (`SystemDesc.from_json`), or a flatbuffer of tt-mlir (``.ttsys``).
 
     Raises:
         ArgumentError: The file cannot be read, or is no system description.
@@ -309,9 +314,17 @@ def read_target(path: str) -> SystemDesc:
         raise ArgumentError(f"the system description {path} cannot be read: {error.strerror}") from error
     text = data.decode(errors="replace")
     if not {"\0", "\N{REPLACEMENT CHARACTER}"}.isdisjoint(text):
-        raise ArgumentError(
-            f"the system description {path} is a binary file, and only JSON is read",
-            help="of a flatbuffer (.ttsys) save the JSON that `ttrt read --section system_desc FILE` prints; "
-            "`ttnn-jit query --target wormhole_b0` prints one to start from",
-        )
+        text = _json_of_flatbuffer(data, path)
     return resolve_target(SystemDesc.from_json(text, path))
+
+
+def _json_of_flatbuffer(data: bytes, path: str) -> str:
+    from ttnn_jit.schemas.binary_file import read_file
+    from ttnn_jit.schemas.json_text import json_text
+
+    try:
+        return json_text(read_file(data, f"the system description {path}", "TTSY", ignore_version=True).tree)
+    except ProgramFormatError as error:
+        raise ArgumentError(
+            error.message, help="`ttnn-jit query --target wormhole_b0 -o system.ttsys` writes one to start from"
+        ) from error

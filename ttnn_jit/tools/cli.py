@@ -76,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     opt_arguments.add_options(opt)
     opt.set_defaults(run=_command("opt"))
 
-    run = commands.add_parser("run", help="execute a module from any stage, or a program (.ttjp), on random inputs")
+    run = commands.add_parser("run", help="execute a module from any stage, a program (.ttjp) or a binary (.ttnn)")
     _add_input(run)
     run.add_argument("--seed", type=int, default=0, help="seed of the inputs")
     run.add_argument("--interpret", action="store_true", help="use the tile interpreter instead of native code")
@@ -88,9 +88,17 @@ def _parser() -> argparse.ArgumentParser:
         help="a file that torch.save wrote, a list of tensors; for a text of another compiler an .npz file of arrays",
     )
     run.add_argument("--golden", action="store_true", help="compare every op with its golden on equal operands")
+    run.add_argument(
+        "--report",
+        type=Path,
+        metavar="FILE",
+        help="with --golden, a file of JSON lines, and a page beside it: ops on equal operands and in a chain, results",
+    )
     _add_mesh(run)
     run.add_argument("--target", help="the target of a text of another compiler; by default the text's, or cpu")
     run.add_argument("--save", type=Path, help="write the results with torch.save")
+    run.add_argument("--from-text", action="store_true", help="of a binary, the text inside instead of its tables")
+    run.add_argument("--ignore-version", action="store_true", help="read a binary of another version or schema")
     run.set_defaults(run=_command("run"))
 
     _add_commands_on_texts(commands)
@@ -98,6 +106,9 @@ def _parser() -> argparse.ArgumentParser:
     query = commands.add_parser("query", help="print a system description as JSON, for SYSTEM_DESC_PATH")
     query.add_argument("--target", help="a preset; otherwise the one that open_device() would choose")
     query.add_argument("--host", action="store_true", help="this processor instead: what native code is made for")
+    query.add_argument(
+        "-o", "--output", type=Path, help="write a file instead: a flatbuffer if its suffix is .ttsys, else JSON"
+    )
     query.set_defaults(run=_query)
 
     names = commands.add_parser("names", help="list ttnn's names: what is honoured, ignored and refused")
@@ -146,12 +157,15 @@ def _add_commands_on_texts(commands: argparse._SubParsersAction[argparse.Argumen
     bisect.add_argument("-o", "--output", type=Path, help="file for a module of that op; standard output by default")
     bisect.set_defaults(run=_command("texts.bisect"))
 
-    translate = commands.add_parser("translate", help="write a module of TTNN ops as a Python program")
+    translate = commands.add_parser("translate", help="write a module, or a text, as a Python program or a binary")
     _add_input(translate)
-    translate.add_argument(
-        "--mlir-to-python", action="store_true", required=True, help="the language, under its name in ttmlir-translate"
-    )
-    translate.add_argument("-o", "--output", type=Path, help="file for the program; standard output by default")
+    _add_entry(translate)
+    _add_mesh(translate)
+    translate.add_argument("--target", help="the target for which a text is read; by default the text's, or cpu")
+    form = translate.add_mutually_exclusive_group(required=True)
+    form.add_argument("--mlir-to-python", action="store_true", help="a Python program of ttnn calls")
+    form.add_argument("--ttnn-to-flatbuffer", action="store_true", help="a binary of tt-mlir (.ttnn)")
+    translate.add_argument("-o", "--output", type=Path, help="file for the result; standard output by default")
     translate.set_defaults(run=_command("translate"))
 
 
@@ -203,5 +217,13 @@ def _query(options: argparse.Namespace) -> int:
         return 0
     from ttnn_jit.specs.target import resolve_target
 
-    print(resolve_target(options.target).to_json())
+    target = resolve_target(options.target)
+    if options.output is None:
+        print(target.to_json())
+    else:
+        from ttnn_jit.binaries.system_trees import system_file
+        from ttnn_jit.process.complete_file import write_complete
+
+        is_flatbuffer = options.output.suffix == ".ttsys"
+        write_complete(options.output, [system_file(target) if is_flatbuffer else target.to_json().encode()])
     return 0

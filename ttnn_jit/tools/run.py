@@ -24,7 +24,8 @@ from ttnn_jit.runtime.memory.buffer import HOST_POOL
 from ttnn_jit.runtime.meshes.mesh import MeshDevice
 from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.runtime.programs.torch_run import run_on_torch
-from ttnn_jit.runtime.tensors.tensor import Tensor, from_torch, torch_copy
+from ttnn_jit.runtime.tensors.tensor import Tensor, torch_copy
+from ttnn_jit.runtime.tensors.tensors_from_host import from_torch
 from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
 from ttnn_jit.specs.target import PRESETS, SystemDesc
 from ttnn_jit.specs.tensor_spec import BufferType, TensorSpec
@@ -42,7 +43,10 @@ PROGRAM_SUFFIX = ".ttjp"
 
 def main(options: argparse.Namespace) -> int:
     """Prints or saves the results; equal seeds give equal inputs."""
-    results = _of_program(options) if options.file.endswith(PROGRAM_SUFFIX) else _of_text(options)
+    if options.report and not options.golden:
+        raise ArgumentError("--report writes what --golden compares", help="give both")
+    reader = _READERS.get(Path(options.file).suffix, _of_text)
+    results = reader(options)
     if options.save:
         import torch
 
@@ -54,6 +58,22 @@ def main(options: argparse.Namespace) -> int:
         for result in results:
             print(result)
     return 0
+
+
+def _of_binary(options: argparse.Namespace) -> list[torch.Tensor]:
+    """The results of a binary of tt-mlir."""
+    if options.interpret or options.after:
+        raise ArgumentError("--interpret and --after take a module of a stage, and a binary is one of ttnn")
+    from ttnn_jit.tools.texts.run_text import results_of_binary
+
+    return results_of_binary(options)
+
+
+def _refuse_metal(options: argparse.Namespace) -> list[torch.Tensor]:
+    raise ArgumentError(
+        f"{options.file} is a binary of ttmetal, whose kernels are not executed here",
+        help="a .ttnn binary of the same program is executed",
+    )
 
 
 def _of_program(options: argparse.Namespace) -> list[torch.Tensor]:
@@ -69,6 +89,10 @@ def _of_program(options: argparse.Namespace) -> list[torch.Tensor]:
     except OSError as error:
         raise ArgumentError(f"{options.file} cannot be read: {error.strerror}") from error
     return _results(program, _inputs(options, program.plan.inputs), PRESETS["cpu"])
+
+
+_READERS = {PROGRAM_SUFFIX: _of_program, ".ttnn": _of_binary, ".ttm": _refuse_metal}
+"""Suffix of a file -> what gives its results; any other is a text."""
 
 
 def _results(program: Program, inputs: Sequence[torch.Tensor], target: SystemDesc) -> list[torch.Tensor]:

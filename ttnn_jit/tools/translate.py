@@ -1,4 +1,4 @@
-"""``ttnn-jit translate --mlir-to-python``: a module of TTNN ops as a Python program of ttnn calls."""
+"""``ttnn-jit translate``: a module, or a text, as a Python program of ttnn calls, or as a binary of tt-mlir."""
 
 from __future__ import annotations
 
@@ -6,14 +6,39 @@ import argparse
 import sys
 
 from ttnn_jit.emitpy import program_of
-from ttnn_jit.tools.opt import read_module
+from ttnn_jit.process.complete_file import write_complete
+from ttnn_jit.tools.opt import module_of_text, read_text
+from ttnn_jit.tools.texts.recognition import is_of_other_compiler
 
 
 def main(options: argparse.Namespace) -> int:
-    """Reads the module and writes the program; nothing is written if an op has no call in ttnn."""
-    text = program_of(read_module(options.file))
+    """Reads the module and writes the result; nothing is written if an op has no form in it."""
+    return _to_flatbuffer(options) if options.ttnn_to_flatbuffer else _to_python(options)
+
+
+def _to_python(options: argparse.Namespace) -> int:
+    text, name = read_text(options.file)
+    if is_of_other_compiler(text, name):
+        from ttnn_jit.tools.texts.translate_text import translated, write_constants
+
+        program = translated(options, text, name)
+        write_constants(program, options.output)
+        text = program.source
+    else:
+        text = program_of(module_of_text(text, name))
     if options.output:
         options.output.write_text(text, encoding="utf-8")
     else:
         sys.stdout.write(text)
+    return 0
+
+
+def _to_flatbuffer(options: argparse.Namespace) -> int:
+    from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
+
+    data = Binary.parse(*read_text(options.file)).to_bytes()
+    if options.output:
+        write_complete(options.output, [data])
+    else:
+        sys.stdout.buffer.write(data)
     return 0

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-from xdsl.dialects import builtin
 from xdsl.ir import Attribute
 
-from ttnn_jit.ttmlir.enums import enum_of
-from ttnn_jit.ttmlir.wrapping import Wrapper, parsed
-
-_INTEGER = re.compile(r"(?P<sign>[SU]?)I(?P<width>\d+)Attr")
-_DENSE = re.compile(r"DenseI(?P<width>\d+)ArrayAttr")
-_SIGNS = {"": builtin.Signedness.SIGNLESS, "S": builtin.Signedness.SIGNED, "U": builtin.Signedness.UNSIGNED}
+from ttnn_jit.dialects.upstream.rewriting.attributes_of_values import attribute_of_value, default_of
+from ttnn_jit.ttmlir.dialect_attributes import attribute_wrapper
+from ttnn_jit.ttmlir.enums import DialectEnum
+from ttnn_jit.ttmlir.wrapping import Wrapper
 
 
 def attribute_from(value: Any, kind: str) -> Attribute:
@@ -28,86 +22,18 @@ def attribute_from(value: Any, kind: str) -> Attribute:
     Raises:
         TypeError: The kind takes no such value.
     """
-    if isinstance(value, Wrapper | Attribute):
-        return value.held if isinstance(value, Wrapper) else value
-    word = next((word for word in _MAKERS if kind.startswith(word)), None)
-    if word is not None:
-        return _MAKERS[word](value)
-    if match := _INTEGER.match(kind):
-        return builtin.IntegerAttr(int(value), builtin.IntegerType(int(match["width"]), _SIGNS[match["sign"]]))
-    if match := _DENSE.match(kind):
-        return builtin.DenseArrayBase.from_list(builtin.IntegerType(int(match["width"])), [*value])
-    return _by_value(value, kind)
+    if isinstance(value, DialectEnum | str) and kind.startswith("#") and kind != "#builtin.string":
+        wrapper = attribute_wrapper(kind.removeprefix("#"), is_type=False)
+        assert wrapper is not None, "kinds of the tables are attributes of the tables"
+        held: Attribute = wrapper.get(value).held
+        return held
+    return attribute_of_value(_held(value), kind)
 
 
-def default_of(text: str, kind: str) -> Attribute | None:
-    """The attribute of a default that ODS states in C++; None if it states none, or one that has no text.
-
-    Args:
-        text: The default in C++.
-        kind: The kind of attribute by the tables.
-    """
-    match text:
-        case "true" | "false":
-            value: Any = text == "true"
-        case _ if kind.startswith("#") and "::" in text:
-            value = parsed(f"{kind}<{_keyword(text, kind)}>")
-        case _ if kind.startswith("DictionaryAttr"):
-            value = builtin.DictionaryAttr({})
-        case _ if text.startswith('"'):
-            value = text.strip('"')
-        case _ if text.startswith("{"):
-            value = [int(each) for each in text.strip("{}").split(",") if each]
-        case _ if _NUMBER.fullmatch(text):
-            value = float(text.rstrip("f")) if kind.startswith("F") else int(text)
-        case _:
-            return None
-    return attribute_from(value, kind)
+def _held(value: Any) -> Any:
+    if isinstance(value, Wrapper):
+        return value.held
+    return [*map(_held, value)] if isinstance(value, list | tuple) else value
 
 
-def _keyword(case: str, kind: str) -> str:
-    """The keyword, in texts, of a C++ enum's case; its name in lower case for dialects without tables."""
-    cpp_name, _, name = case.rpartition("::")
-    member = getattr(enum_of(cpp_name, kind.removeprefix("#").partition(".")[0]), name, None)
-    return name.lower() if member is None else str(member)
-
-
-_NUMBER = re.compile(r"-?[0-9.]+(e-?[0-9]+)?f?")
-
-
-def _by_value(value: Any, kind: str) -> Attribute:
-    match value:
-        case str():
-            return builtin.StringAttr(value)
-        case list() | tuple():
-            return builtin.ArrayAttr([attribute_from(each, "") for each in value])
-        case _:
-            raise TypeError(f"{value!r} is no attribute of the kind {kind}")
-
-
-def _integers(width: int) -> Callable[[Any], Attribute]:
-    element = builtin.IntegerType(width)
-    return lambda values: builtin.ArrayAttr([builtin.IntegerAttr(int(each), element) for each in values])
-
-
-def _elements(numbers: np.ndarray[Any, np.dtype[np.int64]]) -> Attribute:
-    kind = builtin.TensorType(builtin.i64, list(numbers.shape))
-    return builtin.DenseIntOrFPElementsAttr.from_list(kind, numbers.reshape(-1).tolist())
-
-
-_MAKERS: dict[str, Callable[[Any], Attribute]] = {
-    "UnitAttr": lambda _: builtin.UnitAttr(),
-    "BoolAttr": lambda value: builtin.IntegerAttr(-1 if value else 0, builtin.i1),
-    "F32Attr": lambda value: builtin.FloatAttr(float(value), builtin.f32),
-    "F64Attr": lambda value: builtin.FloatAttr(float(value), builtin.f64),
-    "I1Attr": lambda value: builtin.IntegerAttr(-1 if value else 0, builtin.i1),
-    "DenseBoolArrayAttr": lambda values: builtin.DenseArrayBase.from_list(
-        builtin.i1, [-1 if each else 0 for each in values]
-    ),
-    "I64ElementsAttr": lambda values: _elements(np.asarray(values, np.int64)),
-    "I64ArrayAttr": _integers(64),
-    "I32ArrayAttr": _integers(32),
-    "FlatSymbolRefAttr": builtin.SymbolRefAttr,
-    "SymbolRefAttr": builtin.SymbolRefAttr,
-}
-"""Beginning of a kind -> what makes its attribute of a value of Python."""
+__all__ = ["attribute_from", "default_of"]

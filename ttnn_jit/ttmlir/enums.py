@@ -8,20 +8,15 @@ from functools import cache
 from typing import Any
 
 from ttnn_jit.dialects.upstream import tables
+from ttnn_jit.dialects.upstream.rewriting.attributes_of_values import ENUMERATORS
 
-_NAMES = {
-    "f32": "Float32", "f16": "Float16", "bf16": "BFloat16", "bfp_f8": "BFP_Float8", "bfp_bf8": "BFP_BFloat8",
-    "bfp_f4": "BFP_Float4", "bfp_bf4": "BFP_BFloat4", "bfp_f2": "BFP_Float2", "bfp_bf2": "BFP_BFloat2",
-    "u32": "UInt32", "u16": "UInt16", "u8": "UInt8", "si32": "Int32", "i1": "Bool",
-    "mmio": "SystemMMIO",
-}  # fmt: skip
-"""Keyword -> the enumerator of C++, where it is not its words with capitals."""
 _OF_ENUMS = {
     ("MemorySpace", "dram"): "DeviceDRAM",
     ("MemorySpace", "l1"): "DeviceL1",
     ("MemorySpace", "dst"): "RegisterDst",
     ("BufferType", "dram"): "DRAM",
     ("AttentionMaskType", "none"): "NoMask",
+    ("OOBVal", "neginf"): "NegInf",
 }
 
 
@@ -59,7 +54,7 @@ def made_enum(name: str, members: Mapping[str, tuple[int, str]]) -> Any:
 
 
 def _enumerator(enum_name: str, keyword: str) -> str:
-    found = _OF_ENUMS.get((enum_name, keyword)) or _NAMES.get(keyword)
+    found = _OF_ENUMS.get((enum_name, keyword)) or ENUMERATORS.get(keyword)
     if found is not None:
         return found
     if keyword.isupper():

@@ -17,8 +17,8 @@ from xdsl.ir import Operation
 
 from ttnn_jit.codegen.meshes.epilogues import Epilogues, may_be_epilogue
 from ttnn_jit.codegen.meshes.exchanges import ExchangeLaunches
-from ttnn_jit.codegen.reading.copies import copies_of
-from ttnn_jit.codegen.reading.packing import repacking_whole
+from ttnn_jit.codegen.reading.copies import copies_of, fill
+from ttnn_jit.codegen.reading.packing import packed_into, repacking_whole
 from ttnn_jit.codegen.schedules.bound_kernel import Operand
 from ttnn_jit.codegen.schedules.device_exchange import Exchange, RankExchange
 from ttnn_jit.codegen.schedules.host_plan import Blocks, HostLaunch, HostPlan, launch_indices
@@ -85,6 +85,9 @@ class _Collective:
 class _Expansion:
     """The expansion of one plan.
 
+    On a rank without devices of the plan one position stands in for those of other ranks: its results are zeros, and of
+    the launches it has those alone that update tensors of the whole mesh.
+
     Attributes:
         values: Per position of a device, the value of each value of the plan of one device.
     """
@@ -93,13 +96,14 @@ class _Expansion:
         self._plan = plan
         self._scheduled = scheduled
         self._constants = dict(plan.constants)
-        self._numbers = (plan.devices or ONE_DEVICE).numbers
-        self._positions = {number: position for position, number in enumerate(self._numbers)}
-        self._count = len(self._numbers)
+        devices = plan.devices or ONE_DEVICE
+        self._positions = {number: position for position, number in enumerate(devices.numbers)}
+        self._count = len(devices)
+        self._stands_in = not devices.numbers
         self._launches: list[HostLaunch] = []
         self._placed: dict[PlanValue, int] = {}
         self._values: list[dict[PlanValue, PlanValue]] = [
-            {each: each for each in plan.constants} for _ in self._numbers
+            {each: each for each in plan.constants} for _ in range(self._count)
         ]
         self._blocks: dict[tuple[Blocks, int], Blocks] = {}
         groups = _groups(plan.launches)
@@ -113,6 +117,16 @@ class _Expansion:
         self._dropped: set[PlanValue] = set()
         self._fused: set[tuple[int, int]] = set()
         self._readers, _ = launch_indices(plan.launches)
+        self._computing = {*self._of_the_whole_mesh()} if self._stands_in else {*map(id, plan.launches)}
+
+    def _of_the_whole_mesh(self) -> Iterator[int]:
+        """The launches that the updates of tensors of the whole mesh need."""
+        plan = self._plan
+        needed = {plan.results[result] for argument, result in plan.updates if argument in plan.whole}
+        for launch in reversed(plan.launches):
+            if not needed.isdisjoint(each.value for each in launch.bound.outputs):
+                needed.update(each.value for each in launch.bound.inputs)
+                yield id(launch)
 
     def plan(self) -> HostPlan:
         """The plan of all devices."""
@@ -126,6 +140,7 @@ class _Expansion:
             if is_exchange:
                 exchanges = [*map(self._exchange, launches)]
                 continue
+            launches = [each for each in launches if id(each) in self._computing]
             self._add_with_epilogues(exchanges, launches)
             exchanges = []
             for position in range(self._count):
@@ -235,7 +250,8 @@ class _Expansion:
             after = {operand.value for more in collectives[index + 1 :] for operand in more.written}
             epilogues = Epilogues(each.launches, found, needed, after)
             found = epilogues.readers
-            results = {values[value] for values in self._values for value in each.outputs} - epilogues.dropped
+            made = {values[value] for values in self._values for value in each.outputs if value in values}
+            results = made - epilogues.dropped
             self._add(epilogues.launches, results | epilogues.written)
             self._dropped |= epilogues.dropped
         apart = {*map(id, found)}
@@ -305,6 +321,9 @@ class _Expansion:
         values of arguments, and tensors in L1, are copied.
         """
         plan, value = self._plan, self._plan.results[index]
+        if value not in self._values[0]:
+            yield self._stand_in(value)
+            return
         is_copied = in_l1(value.spec) or any(result == index for _, result in plan.updates)
         is_whole = any(argument in plan.whole and result == index for argument, result in plan.updates)
         for position in range(1 if is_whole else self._count):
@@ -316,6 +335,19 @@ class _Expansion:
                 if owner is not value or own in arguments or (is_copied and home != position):
                     own = self._copied(own, value, position)
             yield own
+
+    def _stand_in(self, value: PlanValue) -> PlanValue:
+        """A tensor of zeros for a result that only devices of other ranks have."""
+        made = self._values[0][value] = self._copies[value, 0] = self._new(value, 0)
+        target, numerics = Operand(made, View(made.spec)), self._plan.numerics
+        if value.spec.dtype.is_block_float:
+            zeros = Operand.new(value.spec.with_(dtype=value.spec.dtype.unpacked))
+            self._placed[zeros.value] = 0
+            kernels = [fill(zeros, 0.0, numerics), *packed_into(zeros, target, numerics)]
+        else:
+            kernels = [fill(target, 0.0, numerics)]
+        self._copying += [HostLaunch((self._returning,), kernel) for kernel in kernels]
+        return made
 
     def _copied(self, source: PlanValue, value: PlanValue, position: int) -> PlanValue:
         """A copy of a result that has the memory of another."""
@@ -344,6 +376,8 @@ class _Expansion:
         starts = [*itertools.accumulate(counts, initial=0)]
         firsts = [*itertools.accumulate(map(len, results), initial=0)]
         for argument, result in self._plan.updates:
+            if self._stands_in and argument not in self._plan.whole:
+                continue
             for position in range(counts[argument]):
                 yield starts[argument] + position, firsts[result] + position
 

@@ -30,7 +30,7 @@ class ModuleReader:
         self.numerics = numerics
         self.devices = devices or ONE_DEVICE
         self.readings: dict[GenericOp, Reading] = {}
-        self.program: bytes | None = None
+        self.program: str | None = None
         self.collectives = 0
         self._values: dict[SSAValue, PlanValue] = {}
 

@@ -101,13 +101,14 @@ class TextProgram:
         lowered: The function.
 
     Attributes:
+        lowered: The function, of TTNN ops.
         arguments: The specs of its arguments.
         results: The specs of its results.
     """
 
     def __init__(self, module: TextModule, lowered: LoweredText) -> None:
         self._module = module
-        self._lowered = lowered
+        self.lowered = lowered
         self._constants: dict[int, torch.Tensor] = {}
         self._kept: dict[tuple[Any, ...], tuple[list[torch.Tensor], list[torch.Tensor], Versions]] = {}
         pairs = zip(lowered.inputs, lowered.specs, strict=True)
@@ -121,7 +122,7 @@ class TextProgram:
         Raises:
             CompileError: A stage refuses it.
         """
-        return self._module.compiled(self._lowered.module)
+        return self._module.compiled(self.lowered.module)
 
     def __call__(self, *arguments: torch.Tensor) -> list[torch.Tensor]:
         """The results on tensors of the arguments' shapes and dtypes.
@@ -130,7 +131,7 @@ class TextProgram:
             CompileError: A stage refuses the function, or one that it calls.
         """
         program = self.program
-        specs = zip(self._lowered.inputs, self._lowered.specs, strict=True)
+        specs = zip(self.lowered.inputs, self.lowered.specs, strict=True)
         return run_on_torch(program, [self._tensor(source, spec, arguments) for source, spec in specs])
 
     def _tensor(self, source: Source, spec: TensorSpec | None, arguments: Sequence[torch.Tensor]) -> torch.Tensor:
@@ -147,7 +148,7 @@ class TextProgram:
         self, callee: str, operands: Sequence[Source], arguments: Sequence[torch.Tensor]
     ) -> list[torch.Tensor]:
         """The results of a function that runs once for the same tensors, unless these were written since."""
-        specs: Mapping[Source, TensorSpec] = dict(zip(self._lowered.inputs, self._lowered.specs, strict=True))
+        specs: Mapping[Source, TensorSpec] = dict(zip(self.lowered.inputs, self.lowered.specs, strict=True))
         given = [self._tensor(each, specs[each], arguments) for each in operands]
         versions = tuple((id(each), each._version) for each in given)
         key = (callee, *operands)

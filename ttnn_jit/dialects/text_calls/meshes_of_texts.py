@@ -41,8 +41,8 @@ _TILES = re.compile(r"devices=\[([\d,]+)\](?:<=\[([\d,]+)\])?")
 
 def _of_shardings(module: ModuleOp) -> tuple[int, ...]:
     """Two extents where a sharding cuts two dimensions, or counts devices by two; else a row of all devices."""
-    given = {name: value_of(each) for name, each in module.attributes.items()}
-    partitions, replicas = (int(given.get(f"mhlo.num_{name}", 1)) for name in ("partitions", "replicas"))
+    counts = (module.attributes.get(f"mhlo.num_{name}") for name in ("partitions", "replicas"))
+    partitions, replicas = (1 if each is None else int(value_of(each)) for each in counts)
     found = [(1, partitions * replicas)]
     for op in module.walk():
         found += _of_groups(op)

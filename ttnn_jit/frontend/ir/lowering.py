@@ -10,9 +10,9 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Operation, Region, SSAValue
+from xdsl.ir import BlockArgument, Operation, Region, SSAValue
 
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError, TtnnJitError
 from ttnn_jit.diagnostics.source import Location
@@ -33,7 +33,7 @@ from ttnn_jit.ops.texts.wide_calls import WideOps
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import BOOLS, COMPUTE_TYPE, IEEE_HALVES, WIDE_FLOATS, DataType
 from ttnn_jit.specs.target import SystemDesc
-from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, Layout, TensorSpec
 
 
 @dataclass(frozen=True)
@@ -78,12 +78,14 @@ class LoweredText:
         inputs: Its inputs: the function's arguments, then others.
         specs: The spec of each input.
         results: The spec of each result.
+        names: The text's name of a value; of others, the text has a number.
     """
 
     module: ModuleOp
     inputs: tuple[Source, ...]
     specs: tuple[TensorSpec, ...]
     results: tuple[TensorSpec, ...]
+    names: Mapping[SSAValue, str]
 
 
 class _Builder(ModuleBuilder):
@@ -103,7 +105,14 @@ class _Ops(WideOps, FunctionOps):
         self._lowering = lowering
 
     def called(self, operation: DeclaredOperation, operands: Sequence[Called], *statics: Any) -> list[Value]:
-        """The results of an operation that is appended to the function."""
+        """The results of an operation; what has no operands lies on the host too, for a device in tiles."""
+        if operation.parameters and not operation.operands:
+            tiled = [Layout.TILE if isinstance(each, Layout) else each for each in statics]
+            (spec,) = operation.results((), statics)
+            made = self._lowering.builder.made(
+                operation, tiled, spec.with_(memory_config=HOST_MEMORY_CONFIG), self._location
+            )
+            return [self.value(made)]
         return FunctionOps.results(self, operation, operands, *statics)
 
     def cast(self, x: Value, dtype: DataType) -> Value:
@@ -208,7 +217,16 @@ class FunctionLowering:
             self._lower_op(op)
         results = [each for value in outputs for each in self._read(value)[: None if apart else 1]]
         module = self.builder.finish([each.handle for each in results])
-        return LoweredText(module, (*self._sources,), (*self._specs,), tuple(each.spec for each in results))
+        specs = tuple(each.spec for each in results)
+        return LoweredText(module, (*self._sources,), (*self._specs,), specs, self._names())
+
+    def _names(self) -> dict[SSAValue, str]:
+        """The text's names of values; of two, the first."""
+        found: dict[SSAValue, str] = {}
+        for value, made in self._values.items():
+            if name := text_name(value):
+                found.setdefault(made[0].handle, name)
+        return found
 
     def lower_function(self, function: FuncOp) -> LoweredText:
         """The program of a function.
@@ -392,6 +410,17 @@ _BY_ROLE: Mapping[Role, Callable[[FunctionLowering, Operation, OpCall], None]] =
 
 MAX_REPEATED_OPS = 100_000
 """A loop that is longer written out is refused."""
+
+
+def text_name(value: SSAValue) -> str:
+    """The name that a text gives a value: that of an argument, or ``total`` of ``%total``; "" of a number."""
+    owner = value.owner
+    function = owner.parent_op() if isinstance(value, BlockArgument) else None
+    if isinstance(function, FuncOp) and function.arg_attrs is not None and value in function.args:
+        noted = function.arg_attrs.data[function.args.index(value)].data.get("ttir.name")
+        if isinstance(noted, StringAttr):
+            return noted.data
+    return value.name_hint or ""
 
 
 def _chosen(ops: Ops, flag: Value, first: Value, second: Value) -> Value:

@@ -11,7 +11,6 @@ Every rank computes the partition of every other from the same expansion, so bot
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from ttnn_jit.ops.families.collective import (
@@ -29,6 +28,7 @@ from ttnn_jit.ops.families.collective import (
     shape_of,
     tree_fold,
 )
+from ttnn_jit.process.memoized import keys_as_expressions, memoized
 
 Tree: TypeAlias = Any
 """A leaf, or a pair of trees."""
@@ -161,7 +161,8 @@ class _Cut:
 
     def _one(self, source: Source) -> Source:
         """The one object of all equal expressions, so that a value is computed once."""
-        return self._interned.setdefault(source, source)
+        with keys_as_expressions():
+            return self._interned.setdefault(source, source)
 
     def _cut(self, source: Source) -> Source:
         ranks = ranks_of(source, self._owners)
@@ -170,7 +171,8 @@ class _Cut:
         if len(ranks) == 1:
             received = self._one(Received(next(iter(ranks)), self._one(source)))
             assert isinstance(received, Received), "equal expressions are of one kind"
-            self.received[received] = None
+            with keys_as_expressions():
+                self.received[received] = None
             return received
         match source:
             case Join(dim, parts):
@@ -278,7 +280,7 @@ def ranks_of(source: Source, owners: Sequence[int]) -> frozenset[int]:
     return _ranks_of(source, tuple(owners))
 
 
-@lru_cache(maxsize=4096)
+@memoized(maxsize=4096)
 def _ranks_of(source: Source, owners: tuple[int, ...]) -> frozenset[int]:
     match source:
         case Shard(device):

@@ -119,10 +119,10 @@ def _gathers(part: RankPart, operand: TensorSpec, shapes: Sequence[Extents]) -> 
         for result in results:
             if isinstance(result, Join):
                 found.setdefault(id(result), (number, result))
-    uses = Counter(each for _, join in found.values() for each in join.parts if isinstance(each, Received))
+    uses = Counter(id(each) for _, join in found.values() for each in join.parts if isinstance(each, Received))
     for number, join in found.values():
         received = [each for each in join.parts if isinstance(each, Received)]
-        if not received or any(uses[each] > 1 or has_partial_sums(each) for each in received):
+        if not received or any(uses[id(each)] > 1 or has_partial_sums(each) for each in received):
             continue
         whole = operand.interleaved.with_(shape=shape_of(join, shapes))
         parts = [whole.with_(shape=shape_of(each, shapes)) for each in join.parts]

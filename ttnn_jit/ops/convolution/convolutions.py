@@ -12,12 +12,14 @@ a weight is infinite or NaN. In a depthwise convolution the chain consists of `m
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.elementwise.activation_text import activated, activated_in_torch, check_activation
 from ttnn_jit.ops.families.decomposition import Composite, Ops
+from ttnn_jit.ops.language.activation_names import activation_value
+from ttnn_jit.ops.language.host_call import HostCall, flat, renamed, same_on_both_sides
 from ttnn_jit.ops.language.parameter import (
     CONVOLUTION_PRECISION,
     ELEMENT_TYPE,
@@ -32,6 +34,7 @@ from ttnn_jit.ops.language.parameter import (
 )
 from ttnn_jit.ops.movement.windows import WINDOWS, Windows, padded, result_spec, taps_of
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.configs.conv_configs import Conv2dConfig, Conv3dConfig
 from ttnn_jit.specs.dtypes import DataType
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
@@ -295,6 +298,14 @@ def _conv2d_golden(torch: Any, x: Any, weight: Any, bias: Any, *attributes: Any)
     return _in_torch(torch, x, weight, bias, sizes, activation).reshape(1, 1, sizes.rows, sizes.outputs)
 
 
+def keywords_2d(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The keywords of a call of ttnn's function."""
+    found = renamed(given, {"compute_kernel_config": "compute_config"}) | {"padding": flat(given["padding"])}
+    activation, layout = found.pop("activation"), found.pop("layout")
+    config = Conv2dConfig(activation=activation_value(activation), output_layout=layout)
+    return found | {"conv_config": None if config == Conv2dConfig() else config}
+
+
 CONV2D = Composite(
     name="conv2d",
     parameters=(*OPERANDS, *SIZES_2D, *RESULT),
@@ -304,6 +315,7 @@ CONV2D = Composite(
     result=_result,
     golden=_conv2d_golden,
     aten="convolution",
+    host_call=HostCall(keywords_2d, takes_device=True),
 )
 
 # --- Three dimensions -------------------------------------------------------------------------------------------------
@@ -337,6 +349,21 @@ def _conv3d(ops: Ops, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:
     return ops.reshaped(total, (sizes.batch, *sizes.counts, sizes.outputs))
 
 
+def _keywords_3d(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The keywords of a call of ttnn's function, which infers the other sizes."""
+    sizes = {name: given[name] for name in ("kernel_size", "stride", "dilation", "groups")}
+    operands = {each.name: given[each.name] for each in OPERANDS}
+    return {
+        **operands,
+        "output_channels": given["out_channels"],
+        **sizes,
+        "padding": same_on_both_sides(given["padding"]),
+        "dtype": given["dtype"],
+        "config": None if given["layout"] is Layout.ROW_MAJOR else Conv3dConfig(output_layout=given["layout"]),
+        "compute_kernel_config": given["compute_kernel_config"],
+    }
+
+
 CONV3D = Composite(
     name="conv3d",
     parameters=(
@@ -351,6 +378,7 @@ CONV3D = Composite(
     result=_result_3d,
     golden=lambda torch, x, w, bias, *rest: _in_torch(torch, x, w, bias, sizes_3d(*rest), rest[9]),
     aten="convolution",
+    host_call=HostCall(_keywords_3d, takes_device=True),
 )
 
 OPERATIONS = (CONV2D, CONV3D)

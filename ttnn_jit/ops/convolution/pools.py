@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.families.decomposition import Composite, Ops
 from ttnn_jit.ops.families.reduction import CHAINS
+from ttnn_jit.ops.language.host_call import HostCall, flat, renamed
 from ttnn_jit.ops.language.parameter import (
     DIMENSION,
     ELEMENT_TYPE,
@@ -28,7 +29,7 @@ from ttnn_jit.ops.language.parameter import (
 from ttnn_jit.ops.movement.windows import WINDOWS, Windows, padded, result_spec, taps_of
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
-from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
 MAX_TAPS_OVERLAPPING = 12
 """Overlapping windows of at most so many taps are reduced in one loop over all taps, which reads the tensor once.
@@ -210,6 +211,15 @@ def _max_pool2d_golden(torch: Any, x: Any, *attributes: Any) -> Any:
     return rows_of(y[:, :, : pool.counts[0], : pool.counts[1]])
 
 
+def _keywords(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The keywords of a call of ttnn's function; its results are in rows by default."""
+    names = {"input_height": "input_h", "input_width": "input_w", "layout": "output_layout"}
+    found = renamed(given, names)
+    if "padding" in found:
+        found["padding"] = flat(found["padding"])
+    return found | {"output_layout": None if given["layout"] is Layout.ROW_MAJOR else given["layout"]}
+
+
 MAX_POOL2D = Composite(
     name="max_pool2d",
     parameters=(*SIZES, *_RESULT),
@@ -219,6 +229,7 @@ MAX_POOL2D = Composite(
     result=_result,
     golden=_max_pool2d_golden,
     aten="max_pool2d",
+    host_call=HostCall(_keywords),
 )
 
 
@@ -264,6 +275,15 @@ def _sums(torch: Any, x: Any, pool: Pool) -> Any:
     return x.sum((-1, -2))[:, :, : pool.counts[0], : pool.counts[1]]
 
 
+def _keywords_of_mean(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The keywords of a call of ttnn's function, which has no dilation."""
+    if set(given["dilation"]) != {1}:
+        raise ShapeError("its call in ttnn takes no dilation")
+    found = _keywords(given)
+    del found["dilation"]
+    return found | {"divisor_override": given["divisor_override"] or None}
+
+
 AVG_POOL2D = Composite(
     name="avg_pool2d",
     parameters=(*SIZES, Parameter("count_include_pad", FLAG), Parameter("divisor_override", DIMENSION), *_RESULT),
@@ -273,6 +293,7 @@ AVG_POOL2D = Composite(
     result=_result,
     golden=_avg_pool2d_golden,
     aten="avg_pool2d",
+    host_call=HostCall(_keywords_of_mean),
 )
 
 # --- Adaptive pooling -------------------------------------------------------------------------------------------------
@@ -348,6 +369,12 @@ def _adaptive_golden(function: str) -> Callable[..., Any]:
     return golden
 
 
+def _adaptive_keywords(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The keywords of a call of ttnn's function."""
+    found = _keywords(given)
+    return found | {"output_size": [found.pop("output_height"), found.pop("output_width")]}
+
+
 def _adaptive_pool(name: str, decompose: Callable[..., Any], summary: str) -> Composite:
     return Composite(
         name=name,
@@ -358,6 +385,7 @@ def _adaptive_pool(name: str, decompose: Callable[..., Any], summary: str) -> Co
         result=_result_adaptive,
         golden=_adaptive_golden(name),
         aten=name,
+        host_call=HostCall(_adaptive_keywords),
     )
 
 
@@ -393,6 +421,7 @@ GLOBAL_AVG_POOL2D = Composite(
     canonicalize=_check_global,
     result=_result_global,
     golden=lambda torch, x, _: torch.mean(x, (1, 2), True),
+    host_call=HostCall(),
 )
 
 OPERATIONS = (MAX_POOL2D, AVG_POOL2D, ADAPTIVE_AVG_POOL2D, ADAPTIVE_MAX_POOL2D, GLOBAL_AVG_POOL2D)

@@ -11,6 +11,7 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.families.decomposition import Composite, Ops
 from ttnn_jit.ops.families.routine import Routine, RoutineLoops
+from ttnn_jit.ops.language.host_call import HostCall
 from ttnn_jit.ops.language.parameter import DIMENSION, FLAG, NAME, TENSOR, Parameter
 from ttnn_jit.specs.access.access import Access
 from ttnn_jit.specs.access.index_expressions import Dim, times, total
@@ -92,6 +93,13 @@ UPSAMPLE = Composite(
     ),
     golden=interpolated_in_torch,
     aten="upsample_nearest2d",
+    host_call=HostCall(
+        lambda given: {
+            "input_tensor": given["input_tensor"],
+            "scale_factor": [given["scale_height"], given["scale_width"]],
+            "mode": given["mode"],
+        }
+    ),
 )
 
 # --- Sampling ---------------------------------------------------------------------------------------------------------

@@ -17,11 +17,13 @@ from ttnn_jit.ops.convolution.convolutions import (
     Convolution,
     convolved,
     flattened,
+    keywords_2d,
     sizes_2d,
     unflattened,
 )
 from ttnn_jit.ops.elementwise.activation_text import activated_in_torch, check_activation
 from ttnn_jit.ops.families.decomposition import Composite, Ops
+from ttnn_jit.ops.language.host_call import HostCall
 from ttnn_jit.ops.language.parameter import EXTENT_ARRAY, FLAG, Parameter
 from ttnn_jit.ops.movement.windows import Windows
 from ttnn_jit.process.dataclass import dataclass
@@ -196,6 +198,7 @@ CONV_TRANSPOSE2D = Composite(
     result=_result_transposed,
     golden=_transposed_golden,
     aten="convolution",
+    host_call=HostCall(keywords_2d, takes_device=True),
 )
 
 OPERATIONS = (CONV_TRANSPOSE2D,)

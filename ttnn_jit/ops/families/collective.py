@@ -335,11 +335,17 @@ class Collective(Operation):
         """Raises: the results depend on the mesh; see `results_on`."""
         raise NotImplementedError(f"{self.name} is of a mesh")
 
-    def topology(self, operand: TensorTopology, rank: int, statics: Sequence[Any]) -> TensorTopology:
-        """The topology of a result for an operand with that topology, of tensors of that rank."""
+    def topology(self, operand: TensorTopology, spec: TensorSpec, statics: Sequence[Any]) -> TensorTopology:
+        """The topology of a result for an operand with that topology and spec.
+
+        ttnn concatenates tensors whose last tiles along the dimension are padded, and then calls the result split.
+        """
         if self.replicates is None:
             return operand
+        rank = len(spec.shape)
         dim = statics[self.replicates] % rank
+        if spec.padded_shape[dim] != spec.shape[dim]:
+            return operand
         return operand.with_placements(
             [
                 REPLICATE if isinstance(each, PlacementShard) and each.dim % rank == dim else each

@@ -86,6 +86,18 @@ def _expression(number: Any) -> Hashable:
     return ("number of a trace", number.atom) if is_of_trace(number) else double_bits(number)
 
 
+def activation_value(text: str | None) -> UnaryWithParam | None:
+    """The activation that a text in a property of the IR names; None of None."""
+    from ttnn_jit.specs.configs.unary_op_type import UnaryOpType, UnaryWithParam
+
+    if text is None:
+        return None
+    name, bracket, rest = text.partition("(")
+    numbers = [float(each) for each in rest.removesuffix(")").split(",")] if bracket else []
+    kinds = {function: kind for kind, function in NAMES_OF_TYPES.items()}
+    return UnaryWithParam(UnaryOpType[kinds.get(name, name.upper())], *numbers)
+
+
 def activation_text(activation: str | UnaryOpType | UnaryWithParam) -> str:
     """The text of an activation in a property of the IR: a function with its arguments after the tensor, if any."""
     from ttnn_jit.specs.configs.unary_op_type import UnaryOpType, UnaryWithParam

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from ttnn_jit.diagnostics.errors import OperandDTypeError
 from ttnn_jit.ops.language.config_kinds import PrecisionKind
+from ttnn_jit.ops.language.host_call import HostCall
 from ttnn_jit.ops.language.kinds import NumberKind, TensorsKind, as_float, as_float32
 from ttnn_jit.ops.language.parameter import Parameter
 from ttnn_jit.process.cached_property import cached_property
@@ -69,6 +70,7 @@ class Declaration:
         ttnn_name: Name in the TTNN dialect, without the dialect; by default the last part of `name`.
         ttir_name: Name in the TTIR dialect; by default `ttnn_name`.
         tile_name: Name in the d2m dialect; by default ``tile_`` and `ttir_name`.
+        host_call: How Python calls it, if a function of the host API with other parameters gives it.
     """
 
     name: str
@@ -78,6 +80,7 @@ class Declaration:
     ttnn_name: str = ""
     ttir_name: str = ""
     tile_name: str = ""
+    host_call: HostCall | None = None
 
     def __post_init__(self) -> None:
         for attribute, default in (

@@ -13,7 +13,7 @@ from ttnn_jit.foreign.numpy_scalar import python_number
 from ttnn_jit.ops.families.movement import OPERAND, CanonicalCall, Extents, Movement
 from ttnn_jit.ops.language.axes import axes_of, axis_of
 from ttnn_jit.ops.language.operation import torch_function
-from ttnn_jit.ops.language.parameter import AXES, DIMENSION, DIMENSIONS, EXTENTS, TENSORS, Parameter
+from ttnn_jit.ops.language.parameter import AXES, DIMENSION, DIMENSIONS, EXTENTS, IGNORED, TENSORS, Parameter
 from ttnn_jit.specs.access.access import Access, Part, reshape_access
 from ttnn_jit.specs.access.index_expressions import Const, Dim, Expr, divided, remainder, times, total
 from ttnn_jit.specs.access.interval import Interval
@@ -46,9 +46,13 @@ def _canonical_permute(shape: Extents, dims: Sequence[int]) -> CanonicalCall:
     return PERMUTE, (axes,)
 
 
+_PADDING_VALUE = Parameter("pad_value", IGNORED)
+"""The number in the padding of tiles, which no operation reads."""
+
 PERMUTE = movement(
     "permute",
     Parameter("permutation", DIMENSIONS, aliases=("dims",)),
+    _PADDING_VALUE,
     summary="The tensor with permuted dimensions: dimension i of the result is `permutation[i]` of the operand.",
     canonicalize=_canonical_permute,
     access=_permuted,
@@ -72,6 +76,7 @@ TRANSPOSE = movement(
     "transpose",
     Parameter("dim1", DIMENSION, aliases=("dim0",), ir_name="dim0"),
     Parameter("dim2", DIMENSION, aliases=("dim1",), ir_name="dim1"),
+    _PADDING_VALUE,
     summary="The tensor with two dimensions exchanged.",
     canonicalize=_canonical_transpose,
     access=_transposed,
@@ -103,6 +108,7 @@ def canonical_reshape(shape: Extents, new: Sequence[int]) -> CanonicalCall:
 RESHAPE = movement(
     "reshape",
     Parameter("shape", EXTENTS, aliases=("logical_shape",)),
+    _PADDING_VALUE,
     summary="The elements in row-major order as a tensor of another shape; an extent of -1 follows from the others.",
     canonicalize=canonical_reshape,
     access=reshape_access,
@@ -212,6 +218,7 @@ SLICE = movement(
     Parameter("begins", EXTENTS, aliases=("slice_start", "starts")),
     Parameter("ends", EXTENTS, aliases=("slice_end",)),
     Parameter("step", EXTENTS, (), aliases=("slice_step", "steps")),
+    _PADDING_VALUE,
     summary="Per dimension, the elements from `begins` to before `ends`, each `step`-th.",
     ttnn_name="slice_static",
     canonicalize=_canonical_slice,

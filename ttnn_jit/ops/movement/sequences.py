@@ -7,6 +7,7 @@ from typing import Any
 from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.movement import OPERAND, CanonicalCall, Extents, Movement
 from ttnn_jit.ops.families.routine import NativeLoop, Routine, RoutineLoops
+from ttnn_jit.ops.language.host_call import HostCall
 from ttnn_jit.ops.language.parameter import DIMENSION, ELEMENT_TYPE, LAYOUT, Parameter
 from ttnn_jit.specs.access.access import Access
 from ttnn_jit.specs.access.interval import Interval
@@ -48,6 +49,7 @@ ARANGE = Routine(
     constants=lambda start, _end, step, *_: (start, step),
     native=NativeLoop.SEQUENCE,
     golden=lambda torch, start, end, step, *_: torch.arange(start, end, step),
+    host_call=HostCall(takes_device=True),
 )
 
 

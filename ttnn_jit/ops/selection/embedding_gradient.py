@@ -10,6 +10,7 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.elementwise.typecast import OPERATIONS as CASTS
 from ttnn_jit.ops.families.decomposition import Composite, Ops
 from ttnn_jit.ops.families.routine import Routine, RoutineLoops
+from ttnn_jit.ops.language.host_call import HostCall
 from ttnn_jit.ops.language.parameter import DIMENSION, TENSOR, Parameter
 from ttnn_jit.specs.access.index_expressions import Dim
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS, HALVES, INDICES
@@ -100,6 +101,7 @@ EMBEDDING_BW = Composite(
         .index_add(0, indices.reshape(-1).long(), grad.reshape(-1, grad.shape[-1]))
         .reshape(weight.shape)
     ),
+    host_call=HostCall(),
 )
 
 OPERATIONS = (EMBEDDING_BW, SUMMED_ROWS)

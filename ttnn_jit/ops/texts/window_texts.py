@@ -18,6 +18,7 @@ from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
 from ttnn_jit.ops.movement.windows import Windows
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.tensor_spec import Layout
 
 Pairs = tuple[tuple[int, int], ...]
 
@@ -76,7 +77,7 @@ def convolved(ops: Ops, x: Value, weight: Value, bias: Value | None, geometry: G
     )
     sizes = Convolution(x.shape[0], x.shape[-1], weight.shape[0], tuple(x.shape[1:-1]), windows, geometry.groups)
     sizes.check()
-    result = (None, x.spec.dtype, x.spec.layout, None)
+    result = (None, x.spec.dtype, Layout.TILE, None)
     if rank == 3:
         found = ops.call(CONV3D, [x, weight, bias], *attributes_3d(sizes), *result)
     else:
@@ -181,7 +182,7 @@ def _with_convolution(
         return ops.reshaped(applied(ops, convolved, ops, call), tuple(call.result.shape))
 
     def golden(torch: Any, call: TextCall) -> Any:
-        return applied(torch, convolved_in_torch, torch, call).reshape(tuple(call.result.shape))
+        return call.in_result_shape(applied(torch, convolved_in_torch, torch, call))
 
     return write, golden
 
@@ -275,7 +276,7 @@ def _conv_transpose2d_in_torch(torch: Any, call: TextCall) -> Any:
     for axis, (low, high) in enumerate(padding_of(call.padding, 2), start=1):
         whole = whole.narrow(axis, low, whole.shape[axis] - low - high)
     whole = whole if call.bias is None else whole + call.bias.reshape(-1)
-    return whole.permute(_inverse(order)).reshape(tuple(call.result.shape))
+    return call.in_result_shape(whole.permute(_inverse(order)))
 
 
 TEXTS_TRANSPOSED = text(

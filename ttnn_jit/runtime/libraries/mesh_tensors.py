@@ -50,14 +50,14 @@ class MeshTensors(TtnnTensors):
         numbers = _devices_of(plan).numbers
         flat: list[Tensor] = []
         for tensor in tensors:
-            flat += [tensor.on(number) for number in numbers] if isinstance(tensor, MeshTensor) else [tensor]
-        members = [mesh.devices[number] for number in numbers]
+            flat += _parts_on(numbers, tensor) if isinstance(tensor, MeshTensor) else [tensor]
+        members = [mesh.devices[number] for number in numbers] or [mesh.members()[0]]
         results = program.run_on(members, flat, mesh.ranks)
         made: list[Any] = []
         for indices, topology in zip(plan.returned, program.topologies, strict=True):
             same = [results[index] for index in indices]
             of_mesh = [each for each in tensors if isinstance(each, MeshTensor)]
-            known: Any = next((each for each in of_mesh if all(map(is_, map(each.on, numbers), same))), None)
+            known: Any = next((each for each in of_mesh if all(map(is_, _parts_on(numbers, each), same))), None)
             if known is None and topology is None:
                 known = same[0]
             elif known is None:
@@ -118,7 +118,7 @@ class _PlacedTensors(MeshTensors):
         self._topologies = program.topologies
         self._placements = dict(enumerate(placements))
         devices = _devices_of(self._plan)
-        self._numbers, self._remote = devices.numbers, devices.remote
+        self._numbers, self._remote, self._positions = devices.numbers, devices.remote, len(devices)
 
     def tensor_name(self, index: int) -> str:
         """Another name than that of an input."""
@@ -132,8 +132,9 @@ class _PlacedTensors(MeshTensors):
         yield "mesh.own(PLACED) == NUMBERS" if self._remote else "mesh.ranks is None"
         if self._plan.exchanges:
             yield "mesh.ranks.positions == OWNERS"
-        for j, number in enumerate(self._numbers):
-            yield f"(d{j} := mesh.devices[{number}]).open_target {'== OPEN_TARGET' if target else '!= 0'}"
+        for j, number in enumerate(self._numbers or [None]):
+            device = "mesh.members()[0]" if number is None else f"mesh.devices[{number}]"
+            yield f"(d{j} := {device}).open_target {'== OPEN_TARGET' if target else '!= 0'}"
 
     def _parts(self, k: int) -> Iterator[str]:
         placement = self._placements[k]
@@ -142,8 +143,11 @@ class _PlacedTensors(MeshTensors):
         yield f"m{k}.spec is S{inputs[0]}"
         yield f"((at := m{k}.topology) is T{k} or at == T{k})"
         yield f"(t{k} := m{k}.tensors) is not None"
-        for i, number in zip(inputs, self._numbers, strict=True):
-            part = f"m{k}.on({number})" if self._remote else f"t{k}[{placement.numbers.index(number)}]"
+        for i, number in zip(inputs, self._numbers or [None], strict=True):
+            if number is None:
+                part = f"t{k}[0]"
+            else:
+                part = f"m{k}.on({number})" if self._remote else f"t{k}[{placement.numbers.index(number)}]"
             yield f"(a{i} := {part}) is not None"
         for i, first in zip(inputs, placement.blocks_on(_devices_of(self._plan)), strict=False):
             if inputs[first] != i:
@@ -173,11 +177,11 @@ class _PlacedTensors(MeshTensors):
     def account(self, program: Runnable) -> Iterator[str]:
         """Count the program on every device, and charge the tensors in L1 to theirs."""
         plan = program.plan
-        for j in range(len(self._numbers)):
+        for j in range(self._positions):
             yield from (f" if HASH not in d{j}.programs:", f"  d{j}.programs.add(HASH)")
         owned = [i for i in range(len(plan.inputs), len(plan.buffers)) if i not in plan.made_in_place]
         yield from (f" l{i} = {self._device(i)}.l1.lease(S{i})" for i in owned if in_l1(plan.buffers[i]))
-        for j in range(len(self._numbers)):
+        for j in range(self._positions):
             yield from (f" e{i}_{j} = d{j}.l1.lease(E{i})" for i in range(len(plan.elided)))
             if plan.uses_l1:
                 yield f" d{j}.l1.require({program.circular_buffer_bytes}, CIRCULAR_BUFFERS)"
@@ -255,6 +259,11 @@ class _PlacedTensors(MeshTensors):
             **{f"T{k}": topology for k, topology in placed.items()},
             **{f"R{q}": topology for q, topology in enumerate(self._topologies)},
         }
+
+
+def _parts_on(numbers: Sequence[int], tensor: MeshTensor) -> list[Tensor]:
+    """The parts of a tensor on some devices of this rank; without devices one tensor that stands in for others."""
+    return [tensor.on(number) for number in numbers] or [tensor.tensors[0]]
 
 
 def _devices_of(plan: ProgramPlan) -> MeshDevices:

@@ -68,8 +68,9 @@ class MeshDevice(Device):
         self.shape = shape.with_rows
         self.devices = tuple(devices)
         self.ranks = ranks
-        self._members = self.devices if ranks is None else tuple(self.devices[number] for number in ranks.own)
-        for device in (self, *devices):
+        own = self.devices if ranks is None else tuple(self.devices[number] for number in ranks.own)
+        self._members = own or (Device(first.target, queues=first.queues, trace_region_size=first.trace_region_size),)
+        for device in (self, *devices, *self._members):
             device.order, device.captured = first.order, first.captured
         _MESHES.append(weakref.ref(self, _MESHES.remove))
         self._submeshes: list[Device] = []
@@ -125,7 +126,7 @@ class MeshDevice(Device):
         return len(self.devices)
 
     def members(self) -> tuple[Device, ...]:
-        """The devices of this process in row-major order."""
+        """The devices of this process in row-major order; without any, one that stands in for those of other ranks."""
         return self._members
 
     def own(self, numbers: Sequence[int]) -> Sequence[int]:

@@ -36,7 +36,6 @@ _OF_ANY_SIZE = (
     "devices",
     "positions",
     "whole",
-    "exchanges",
 )
 
 _MAX_RUNS = 1 << 16
@@ -165,8 +164,9 @@ class ProgramPlan:
         elided: tuple[TensorSpec, ...],
         launches: tuple[Launch | Repeat, ...],
         constants: tuple[PlanConstant, ...],
+        exchanges: tuple[PlanExchange, ...],
     ) -> ProgramPlan:
-        """The plan for other sizes and numbers: as many specs and constants, and the same launches with other numbers.
+        """The plan for other sizes and numbers: as many specs and constants, and the same launches and exchanges.
 
         Raises:
             InternalError: A launch leaves its operands, or an update has another spec than its input.
@@ -174,7 +174,7 @@ class ProgramPlan:
         groups = {"inputs": inputs, "outputs": outputs, "intermediates": intermediates, "elided": elided}
         plan = object.__new__(ProgramPlan)
         vars(plan).update({name: getattr(self, name) for name in _OF_ANY_SIZE}, **groups)
-        vars(plan).update(launches=launches, constants=constants)
+        vars(plan).update(launches=launches, constants=constants, exchanges=exchanges)
         for index, result in self.updates:
             plan._check_update(index, result)
         plan._check_launches()

@@ -45,6 +45,7 @@ class PlanTemplate:
         specs: Per group of other specs, and per spec: the places of its sizes.
         launches: The places of every launch and repeat.
         constants: The places of the bits of the constants.
+        exchanges: Per exchange with other ranks the places of its numbers.
     """
 
     example: ProgramPlan
@@ -53,6 +54,7 @@ class PlanTemplate:
     specs: tuple[tuple[Places, ...], ...]
     launches: tuple[LaunchPlaces, ...]
     constants: Places
+    exchanges: tuple[Places, ...]
 
     @staticmethod
     def of(plan: ProgramPlan, atoms: Sequence[int]) -> PlanTemplate:
@@ -84,7 +86,8 @@ class PlanTemplate:
         specs = tuple(tuple(map(of_spec, getattr(plan, group))) for group in _SPECS)
         launches = tuple(map(of_launch, plan.launches))
         constants = places([each.bits for each in plan.constants])
-        return PlanTemplate(_valued(plan, atoms), tuple(found), inputs, specs, launches, constants)
+        exchanges = tuple(places(each.numbers) for each in plan.exchanges)
+        return PlanTemplate(_valued(plan, atoms), tuple(found), inputs, specs, launches, constants, exchanges)
 
     def plan_for(self, given: Sequence[TensorSpec], atoms: Sequence[int]) -> ProgramPlan:
         """The plan for the specs of a call's tensors, and values of the atoms. Further inputs are those of the example.
@@ -109,6 +112,7 @@ class PlanTemplate:
             "specs": self.specs,
             "launches": self.launches,
             "constants": self.constants,
+            "exchanges": self.exchanges,
         }
 
     @staticmethod
@@ -130,6 +134,7 @@ class PlanTemplate:
             tuple(map(reader.of_specs, *_of_one_length(fields["specs"], groups))),
             tuple(map(reader.of_launch, *_of_one_length(fields["launches"], example.launches))),
             reader.places(fields["constants"], example.constants),
+            reader.of_rows(fields["exchanges"], [each.numbers for each in example.exchanges]),
         )
 
 
@@ -140,7 +145,10 @@ class _Reader:
         self._count = count
 
     def of_specs(self, values: Any, specs: Sequence[TensorSpec]) -> tuple[Places, ...]:
-        return tuple(map(self.places, *_of_one_length(values, [*map(sizes_in, specs)])))
+        return self.of_rows(values, [*map(sizes_in, specs)])
+
+    def of_rows(self, values: Any, rows: Sequence[Sequence[int]]) -> tuple[Places, ...]:
+        return tuple(map(self.places, *_of_one_length(values, rows)))
 
     def of_launch(self, value: Any, each: Launch | Repeat) -> LaunchPlaces:
         if not value:
@@ -198,7 +206,9 @@ def _valued(plan: ProgramPlan, atoms: Sequence[int]) -> ProgramPlan:
 
     groups: dict[str, Any] = {group: tuple(map(spec_of, getattr(plan, group))) for group in ("inputs", *_SPECS)}
     constants = tuple(PlanConstant(each.dtype, number(each.bits)) for each in plan.constants)
-    return replace(plan, **groups, launches=tuple(map(launch_of, plan.launches)), constants=constants)
+    exchanges = tuple(each.with_numbers(numbers(each.numbers)) for each in plan.exchanges)
+    launches = tuple(map(launch_of, plan.launches))
+    return replace(plan, **groups, launches=launches, constants=constants, exchanges=exchanges)
 
 
 class _Maker:
@@ -225,8 +235,11 @@ class _Maker:
         self._constants: int | None = None
         if template.constants:
             self._constants = self._row([each.bits for each in example.constants], template.constants)
+        each_exchange = zip(example.exchanges, template.exchanges, strict=True)
+        self._exchanges = [(each, self._row(each.numbers, own) if own else None) for each, own in each_exchange]
         self._take = [*map(_taker, self._rows)]
-        self._has_one_size = not any(map(any, (template.inputs, *template.specs, template.launches)))
+        of_sizes = (template.inputs, *template.specs, template.launches, template.exchanges)
+        self._has_one_size = not any(map(any, of_sizes))
 
     def _row(self, numbers: Sequence[int], places: Places) -> int:
         """The number of a tuple among those of a plan."""
@@ -274,7 +287,9 @@ class _Maker:
 
         outputs, intermediates, elided = map(specs_of, self._specs)
         launches = tuple(_launches(self._launches, rows))
-        return self._example.resized(inputs, outputs, intermediates, elided, launches, self._constants_of(rows))
+        exchanges = tuple([each if row is None else each.with_numbers(rows[row]) for each, row in self._exchanges])
+        constants = self._constants_of(rows)
+        return self._example.resized(inputs, outputs, intermediates, elided, launches, constants, exchanges)
 
     def _constants_of(self, rows: Sequence[tuple[int, ...]]) -> tuple[PlanConstant, ...]:
         constants = self._example.constants

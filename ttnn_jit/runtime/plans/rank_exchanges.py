@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.plans.spec_json import numbers, text_of
 from ttnn_jit.specs.tensor_spec import TensorSpec
+
+_KEY_BYTES = 16
 
 
 class Piece(NamedTuple):
@@ -48,16 +52,30 @@ class ExchangeCall:
     """What ranks call together in a program.
 
     Attributes:
-        text: The operation, its operand and attributes, and the function, for errors.
-        key: The hash of everything that the ranks must agree on, in hexadecimal.
+        begin: The operation and its attributes, for errors.
+        shapes: The extents of its operands on each device.
+        end: The type of the first operand, and the function.
+        base: The hash of everything else that the ranks must agree on, in hexadecimal.
         file: The user's file of the operation; "" if it is not known.
         line: Its line.
     """
 
-    text: str
-    key: str
+    begin: str
+    shapes: tuple[tuple[int, ...], ...]
+    end: str
+    base: str
     file: str = ""
     line: int = 0
+
+    @property
+    def text(self) -> str:
+        """The operation, its operand and attributes, and the function."""
+        return f"{self.begin}{[*self.shapes[0]]}{self.end}"
+
+    @property
+    def key(self) -> bytes:
+        """The hash of everything that the ranks must agree on."""
+        return blake2b(f"{self.base} {self.shapes}".encode(), digest_size=_KEY_BYTES).digest()
 
 
 @dataclass(frozen=True)
@@ -93,6 +111,29 @@ class PlanExchange:
         yield from (each.piece for each in self.receives)
         yield from (each.target for each in self.copies)
 
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers that depend on sizes, in order."""
+        pieces = [each.piece for each in (*self.sends, *self.receives)]
+        pieces += [piece for each in self.copies for piece in each]
+        extents = (extent for shape in self.call.shapes for extent in shape)
+        return (*extents, *(number for each in pieces for number in (each.begin, each.nbytes)))
+
+    def with_numbers(self, numbers: Sequence[int]) -> PlanExchange:
+        """The exchange with other `numbers`."""
+        rest = iter(numbers)
+
+        def piece(own: Piece) -> Piece:
+            return Piece(own.buffer, next(rest), next(rest))
+
+        shapes = tuple(tuple([next(rest) for _ in shape]) for shape in self.call.shapes)
+        sends, receives = (
+            tuple([Transfer(each.rank, piece(each.piece)) for each in several])
+            for several in (self.sends, self.receives)
+        )
+        copies = tuple([Copied(piece(each.target), piece(each.source)) for each in self.copies])
+        return PlanExchange(self.before, replace(self.call, shapes=shapes), sends, receives, copies)
+
     def faults(self, buffers: Sequence[TensorSpec]) -> Iterator[str]:
         """Errors of an exchange over these buffers."""
         for piece in (*self.read, *self.written):
@@ -110,7 +151,8 @@ class PlanExchange:
         call = self.call
         transfers = ([[each.rank, *each.piece] for each in several] for several in (self.sends, self.receives))
         copies = [[*each.target, *each.source] for each in self.copies]
-        return [self.before, [call.text, call.key, call.file, call.line], *transfers, copies]
+        own = [call.begin, [*map(list, call.shapes)], call.end, call.base, call.file, call.line]
+        return [self.before, own, *transfers, copies]
 
     @staticmethod
     def from_json(fields: Any) -> PlanExchange:
@@ -119,9 +161,12 @@ class PlanExchange:
         Raises:
             LookupError, TypeError, ValueError: The fields do not describe an exchange.
         """
-        before, (text, key, file, line), sends, receives, copies = fields
+        before, (begin, shapes, end, base, file, line), sends, receives, copies = fields
         index, number = numbers([before, line])
-        call = ExchangeCall(text_of(text), text_of(key), text_of(file), number)
+        extents = tuple(map(numbers, shapes))
+        if not extents:
+            raise ValueError("an exchange of no operand")
+        call = ExchangeCall(text_of(begin), extents, text_of(end), text_of(base), text_of(file), number)
         return PlanExchange(index, call, _transfers(sends), _transfers(receives), tuple(map(_copied, copies)))
 
 

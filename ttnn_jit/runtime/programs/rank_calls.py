@@ -112,4 +112,4 @@ def make_exchange(exchange: PlanExchange, ranks: MeshRanks | None, addresses: Se
 def _call_of(call: ExchangeCall) -> Call:
     from ttnn_jit.runtime.ranks.headers import Call
 
-    return Call(call.text, bytes.fromhex(call.key), call.file, call.line)
+    return Call(call.text, call.key, call.file, call.line)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from ttnn_jit.diagnostics.errors import DistributedError
 from ttnn_jit.runtime.ranks.headers import KEY_BYTES, Call, Data, Header, HeaderMemory, Tags, is_inline
 from ttnn_jit.runtime.ranks.rank_run import Run
 from ttnn_jit.runtime.ranks.transport import LatePeer, LostPeer, Pending, Region
@@ -63,6 +64,14 @@ class Channel:
         Raises:
             DistributedError: A rank calls something else, is lost or late, or the ranks exchange nothing more.
         """
+        if self.run.rank not in self.ranks:
+            if receives:
+                raise DistributedError(
+                    f"{call.text} needs devices of this rank, which has none of the mesh",
+                    location=call.location,
+                    help="ranks that have devices of a submesh read its tensors",
+                )
+            return
         with self.run.lock:
             self.run.require_usable(call.text, call.location if self.run.failure else None)
             self._sequence = (self._sequence + 1) & 0xFFFFFFFF

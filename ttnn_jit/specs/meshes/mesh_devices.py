@@ -14,7 +14,7 @@ class MeshDevices:
 
     Attributes:
         shape: The shape of the mesh.
-        numbers: The numbers of the devices, in row-major order.
+        numbers: The numbers of the devices, in row-major order; none on a rank that has no part of the tensors.
         remote: The numbers of the devices of other ranks that run the same program.
         owners: The rank of every device of the mesh, counted among those that share it; () without devices of others.
     """
@@ -25,7 +25,8 @@ class MeshDevices:
     owners: tuple[int, ...] = ()
 
     def __len__(self) -> int:
-        return len(self.numbers)
+        """The number of devices that have memory in a run: without devices the rank's first one stands in."""
+        return len(self.numbers) or 1
 
     @property
     def is_whole(self) -> bool:
@@ -44,8 +45,8 @@ class MeshDevices:
 
     @property
     def rank(self) -> int:
-        """The rank of the devices, counted as `owners`."""
-        return self.owners[self.numbers[0]]
+        """The rank of the devices, counted as `owners`; -1 without devices."""
+        return self.owners[self.numbers[0]] if self.numbers else -1
 
     @cached_property
     def coordinates(self) -> tuple[MeshCoordinate, ...]:

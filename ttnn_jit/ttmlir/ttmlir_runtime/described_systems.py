@@ -2,51 +2,92 @@
 
 from __future__ import annotations
 
-import json
-import math
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
+from ttnn_jit.binaries.system_trees import system_file
+from ttnn_jit.process.complete_file import write_complete
+from ttnn_jit.schemas.binary_file import identifier_of, read_file, version_text
+from ttnn_jit.schemas.json_text import json_text
+from ttnn_jit.schemas.schema import schema
 from ttnn_jit.specs.target import SystemDesc, read_target
 
-_DRAM_CHANNELS = {"wormhole_b0": 12, "blackhole": 8}
+IDENTIFIER = "TTSY"
 
 
 class SystemDescription:
     """The chips of a system.
 
     Args:
-        target: Their rules.
+        data: The bytes of a ``.ttsys`` file.
+        name: Its name, for errors.
+        ignore_version: Whether a file of another version or schema is read as far as its tables fit.
+
+    Raises:
+        ProgramFormatError: It is no system description, of another version or schema, or damaged.
     """
 
-    file_identifier = "TTSY"
+    file_identifier = IDENTIFIER
 
-    def __init__(self, target: SystemDesc) -> None:
-        self._target = target
+    def __init__(self, data: bytes, name: str = "the system description", *, ignore_version: bool = False) -> None:
+        self._data = data
+        self._tree = read_file(data, name, IDENTIFIER, ignore_version=ignore_version).tree
+
+    @classmethod
+    def of_target(cls, target: SystemDesc) -> SystemDescription:
+        """The description of a target; what is not known of its chips is that of tt-mlir's mock descriptions.
+
+        Raises:
+            ArgumentError: The target is no system of chips.
+        """
+        return cls(system_file(target))
+
+    @property
+    def version(self) -> str:
+        """Its version."""
+        return version_text(self._tree)
+
+    @property
+    def schema_hash(self) -> str:
+        """The hash of its schema's facts here; it is not that of tt-mlir's builds."""
+        return str(self._tree.get("schema_hash", ""))
+
+    @property
+    def ttmlir_git_hash(self) -> str:
+        """What wrote it."""
+        return str(self._tree.get("ttmlir_git_hash", ""))
+
+    def check_schema_hash(self) -> bool:
+        """Whether its schema is the one that is written here."""
+        return self.schema_hash == schema().hash
+
+    @cached_property
+    def tree(self) -> dict[str, Any]:
+        """All that it says, in the form of `flatc`."""
+        return self._tree
 
     def as_json(self) -> str:
-        """The description in the form of tt-mlir's tools.
+        """The description in the form of tt-mlir's tools."""
+        return json_text(self._tree)
 
-        Of a chip it says its architecture, its grids and its bytes of memory, which are what is known of it here.
+    def store(self, path: str | Path) -> None:
+        """Writes the file, unchanged.
+
+        Raises:
+            OSError: It cannot be written; nothing of it is.
         """
-        count = math.prod(self._target.mesh)
-        return json.dumps({"system_desc": {"chip_descs": [self._chip()], "chip_desc_indices": [0] * count}})
-
-    def _chip(self) -> dict[str, Any]:
-        rows, columns = self._target.grid
-        channels = _DRAM_CHANNELS.get(self._target.arch, 1)
-        return {
-            "arch": self._target.arch.capitalize(),
-            "grid_size": {"y": rows, "x": columns},
-            "dram_grid_size": {"y": 1, "x": channels},
-            "num_dram_channels": channels,
-            "l1_size": self._target.l1_bytes,
-        }
+        write_complete(Path(path), [self._data])
 
 
-def load_system_desc_from_path(path: str) -> SystemDescription:
-    """The description in a JSON file.
+def load_system_desc_from_path(path: str, *, ignore_version: bool = False) -> SystemDescription:
+    """The description in a file: a flatbuffer of tt-mlir (``.ttsys``), or JSON.
 
     Raises:
         ArgumentError: The file cannot be read, or is no system description.
+        ProgramFormatError: It is of another version or schema, or damaged.
     """
-    return SystemDescription(read_target(path))
+    data = Path(path).read_bytes() if Path(path).is_file() else b""
+    if identifier_of(data) is not None:
+        return SystemDescription(data, path, ignore_version=ignore_version)
+    return SystemDescription.of_target(read_target(path))

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-import json
 import math
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Self
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
 
+from ttnn_jit.binaries.debug_information import Golden, Goldens, Stages, debug_tree, goldens_in, stages_in
+from ttnn_jit.binaries.module_to_tables import ModuleWriter, has_tables, programs_of
+from ttnn_jit.binaries.tables_to_module import module_of_tree
 from ttnn_jit.compiler.texts.text_programs import TextModule
-from ttnn_jit.dialects import print_module
-from ttnn_jit.frontend.ir.texts import entries_of
+from ttnn_jit.diagnostics.errors import ArgumentError, ProgramFormatError, TtnnJitError
+from ttnn_jit.dialects.upstream.verifying import verify_upstream
+from ttnn_jit.frontend.ir.texts import parse_texts
+from ttnn_jit.process.complete_file import write_complete
+from ttnn_jit.schemas.binary_file import FileContents, file_head, identifier_of, read_file, version_text, write_file
+from ttnn_jit.schemas.json_text import json_text
+from ttnn_jit.schemas.schema import schema
 from ttnn_jit.specs.target import resolve_target
-from ttnn_jit.ttmlir.ttmlir_runtime.data_types import OF_TORCH, device_dtype
+from ttnn_jit.ttmlir.ttmlir_runtime.data_types import TORCH_DTYPES, DataType, device_dtype
 from ttnn_jit.ttmlir.ttmlir_runtime.described_systems import load_system_desc_from_path
+from ttnn_jit.ttmlir.ttmlir_runtime.metal_binary import MetalBinary
+
+IDENTIFIER = "TTNN"
 
 
 class Binary:
@@ -23,6 +33,9 @@ class Binary:
 
     Args:
         module: Its module.
+        contents: What was read of a file; None of a binary that is made of a module.
+        goldens: Tensors to which results of operations are compared.
+        stages: Names and texts of the module after stages.
 
     Attributes:
         id: Its number in this process.
@@ -31,18 +44,133 @@ class Binary:
 
     _made = 0
 
-    file_identifier = "TTNN"
-    version = "0.1.0"
+    file_identifier = IDENTIFIER
 
-    def __init__(self, module: ModuleOp) -> None:
+    def __init__(
+        self,
+        module: ModuleOp,
+        contents: FileContents | None = None,
+        goldens: Goldens | None = None,
+        stages: Stages = (),
+    ) -> None:
         self._module = module
+        self._contents = contents
+        self._goldens: Goldens = goldens or {}
+        self._stages = stages
         Binary._made += 1
         self.id = Binary._made
 
     @classmethod
-    def of_module(cls, module: ModuleOp) -> Self:
+    def of_module(cls, module: ModuleOp, goldens: Goldens | None = None, stages: Stages = ()) -> Self:
         """The binary of a module, which may change afterwards."""
-        return cls(module.clone())
+        return cls(module.clone(), None, goldens, stages)
+
+    @classmethod
+    def parse(cls, text: str, name: str = "the text") -> Self:
+        """The binary of the module in a text.
+
+        Raises:
+            CompileError: The text is no module.
+            ArgumentError: It holds several, or none.
+        """
+        modules = parse_texts(text, name)
+        if len(modules) != 1:
+            raise ArgumentError(f"a binary is of one module, and {name} holds {len(modules)}")
+        return cls(modules[0])
+
+    @classmethod
+    def load(cls, path: str | Path, *, ignore_version: bool = False) -> Self:
+        """The binary in a file, whose tables of operations are what it executes.
+
+        Args:
+            path: The file.
+            ignore_version: Whether a file of another version or schema is read as far as its tables fit.
+
+        Raises:
+            ProgramFormatError: The file is no binary of ttnn, of another version or schema, or damaged.
+            OSError: It cannot be read.
+        """
+        return cls.of_bytes(Path(path).read_bytes(), str(path), ignore_version=ignore_version)
+
+    @classmethod
+    def of_bytes(cls, data: bytes, name: str = "the binary", *, ignore_version: bool = False) -> Self:
+        """The binary in the bytes of a file; see `load`."""
+        contents = read_file(data, name, IDENTIFIER, ignore_version=ignore_version)
+        try:
+            module = module_of_tree(contents.schema, contents.tree)
+            verify_upstream(module)
+        except TtnnJitError as error:
+            raise ProgramFormatError(f"{name}: {error.message}") from error
+        return cls(module, contents)
+
+    def of_text(self) -> Binary:
+        """A binary of the text of the module inside this one, the other way to execute it.
+
+        Raises:
+            CompileError: It holds no text, or one of something else.
+        """
+        source = self._tree.get("mlir", {}).get("source", "")
+        module = Binary.parse(source, "the text of the binary").module
+        return Binary(module, None, self.goldens(), self.stages())
+
+    def save(self, path: str | Path) -> None:
+        """Writes the binary; equal modules, goldens and stages give equal bytes.
+
+        Raises:
+            CompileError: A binary has no table for an operation or a type.
+            OSError: The file cannot be written; nothing of it is.
+        """
+        write_complete(Path(path), [self.to_bytes()])
+
+    def store(self, path: str | Path) -> None:
+        """Does what `save` does."""
+        self.save(path)
+
+    def to_bytes(self) -> bytes:
+        """The bytes of the file; see `save`."""
+        tree = self._tree if self._contents is not None else ModuleWriter(self._module).tree(self._debug_tree())
+        if self._contents is not None and self._contents.schema is not schema():
+            raise ProgramFormatError(
+                f"the binary is of the schema of {self._contents.schema.version}, and that of August 2026 is written",
+                help="`Binary.of_module(binary.module)` makes one of its module",
+            )
+        return write_file(tree, IDENTIFIER)
+
+    def _debug_tree(self) -> dict[str, Any]:
+        return debug_tree(self._goldens, self._stages)
+
+    @cached_property
+    def _tree(self) -> dict[str, Any]:
+        """The root table; programs of operations that have no table are described without them."""
+        if self._contents is not None:
+            return self._contents.tree
+        writer = ModuleWriter(self._module)
+        tree = writer.tree(self._debug_tree(), with_operations=has_tables(self._module))
+        return file_head() | tree
+
+    @property
+    def module(self) -> ModuleOp:
+        """Its module."""
+        return self._module
+
+    @property
+    def version(self) -> str:
+        """Its version."""
+        return version_text(self._tree)
+
+    @property
+    def schema_hash(self) -> str:
+        """The hash of its schema's facts here; it is not that of tt-mlir's builds."""
+        return str(self._tree.get("schema_hash", ""))
+
+    @property
+    def ttmlir_git_hash(self) -> str:
+        """What wrote it."""
+        return str(self._tree.get("ttmlir_git_hash", ""))
+
+    def check_schema_hash(self) -> bool:
+        """Whether its schema is the one that is written here."""
+        return self.schema_hash == schema().hash
 
     @cached_property
     def text_module(self) -> TextModule:
@@ -51,69 +179,100 @@ class Binary:
 
     def get_mlir_as_json(self) -> str:
         """The text of its module, with locations."""
-        return json.dumps({"name": "module", "source": print_module(self._module, locations=True)})
+        return json_text(self._tree.get("mlir", {}))
 
     @cached_property
     def names(self) -> list[str]:
-        """The names of its programs."""
-        return [*entries_of(self._module)]
+        """The names of its programs, in order."""
+        if self._contents is not None:
+            return [each["name"] for each in self._programs]
+        return [*programs_of(self._module)]
+
+    def lower(self) -> None:
+        """Lowers every program, which otherwise happens when it is first described or run.
+
+        Raises:
+            CompileError: An operation is not executed here.
+        """
+        for name in self.names:
+            self.text_module.program(name)
 
     def get_num_programs(self) -> int:
         """The number of programs."""
-        return len(self.names)
+        return len(self._programs)
 
     def get_program_name(self, program_index: int) -> str:
         """The name of a program."""
-        return self.names[program_index]
+        return str(self._programs[program_index]["name"])
 
-    def is_program_private(self, program_index: int) -> bool:  # noqa: ARG002 - entries are public
+    def is_program_private(self, program_index: int) -> bool:
         """Whether a program is only called by others."""
-        return False
+        return bool(self._programs[program_index]["private"])
+
+    def get_program_mesh_shape(self, program_index: int) -> list[int]:
+        """The extents of a program's mesh."""
+        mesh = self._programs[program_index].get("mesh_shape", {"y": 1, "x": 1})
+        return [mesh["y"], mesh["x"]]
+
+    @property
+    def _programs(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self._tree.get("programs", [])
+        return found
+
+    def inputs(self, program_index: int) -> list[dict[str, Any]]:
+        """The references of a program's inputs: shapes, data types, layouts, what is cut over devices."""
+        return [_on_device(each) for each in self._programs[program_index].get("inputs", [])]
+
+    def outputs(self, program_index: int) -> list[dict[str, Any]]:
+        """The references of a program's outputs."""
+        return [_on_device(each) for each in self._programs[program_index].get("outputs", [])]
 
     def get_program_inputs_as_json(self, program_index: int) -> str:
-        """The shapes and dtypes of a program's inputs."""
-        return json.dumps(self._described(program_index, inputs=True))
+        """The references of a program's inputs."""
+        return json_text(self.inputs(program_index))
 
     def get_program_outputs_as_json(self, program_index: int) -> str:
-        """The shapes and dtypes of a program's outputs."""
-        return json.dumps(self._described(program_index, inputs=False))
+        """The references of a program's outputs."""
+        return json_text(self.outputs(program_index))
 
-    def _described(self, program_index: int, *, inputs: bool) -> list[dict[str, Any]]:
-        program = self.text_module.program(self.names[program_index])
-        function: FuncOp = self.text_module.functions[self.names[program_index]]
-        specs = program.arguments if inputs else program.results
-        attributes = function.arg_attrs if inputs else function.res_attrs
-        return [_description(spec, attributes, index) for index, spec in enumerate(specs)]
+    def get_program_ops_as_json(self, program_index: int) -> str:
+        """The operations of a program."""
+        return json_text(self._programs[program_index].get("operations", []))
+
+    def get_system_desc_as_json(self) -> str:
+        """The system that it was compiled for."""
+        return json_text(self._tree.get("system_desc", {}))
 
     def presharded_results(self, program_index: int) -> list[bool]:
         """Whether each result has a part per device, as its attributes say."""
-        described = self._described(program_index, inputs=False)
-        return [each["desc"]["shard_status"] == "Presharded" for each in described]
+        return [each["desc"]["shard_status"] == "Presharded" for each in self.outputs(program_index)]
+
+    def goldens(self) -> Goldens:
+        """Location -> device -> the tensor to which the result of the operation is compared."""
+        return self._goldens if self._contents is None else goldens_in(self._tree)
+
+    def get_debug_info_golden(self, loc: str) -> dict[int, Golden]:
+        """Device -> the golden of the operation at a location; empty if there is none."""
+        return dict(self.goldens().get(loc, {}))
+
+    def stages(self) -> list[tuple[str, str]]:
+        """Names and texts of the module after stages."""
+        return [*self._stages] if self._contents is None else stages_in(self._tree)
 
     def as_json(self) -> str:
-        """All that is known of it."""
-        programs = [
-            {
-                "name": name,
-                "inputs": self._described(index, inputs=True),
-                "outputs": self._described(index, inputs=False),
-            }
-            for index, name in enumerate(self.names)
-        ]
-        return json.dumps({"version": self.version, "programs": programs, "mlir": print_module(self._module)})
+        """All that is in it."""
+        return json_text(self._tree)
 
 
-def _description(spec: Any, attributes: Any, index: int) -> dict[str, Any]:
-    kind = OF_TORCH[device_dtype(spec.dtype.torch)]
-    held = {} if attributes is None else attributes.data[index].data
-    status = str(held.get("ttcore.shard_status", ""))
-    return {
-        "desc": {
-            "shape": list(spec.shape),
-            "layout": {"memory_desc": {"data_type": kind.name}},
-            "shard_status": "Presharded" if "presharded" in status else "Unsharded",
-        }
-    }
+def _on_device(tree: dict[str, Any]) -> dict[str, Any]:
+    """A reference whose data type is the one that a tensor of ttnn would have."""
+    memory = tree["desc"]["layout"]["memory_desc"]
+    held = TORCH_DTYPES.get(DataType[memory["data_type"]])
+    if held is None or device_dtype(held) == held:
+        return tree
+    kind = next(kind for kind, dtype in TORCH_DTYPES.items() if dtype == device_dtype(held))
+    layout = tree["desc"]["layout"] | {"memory_desc": memory | {"data_type": kind.name}}
+    return tree | {"desc": tree["desc"] | {"layout": layout}}
 
 
 def mesh_of(module: ModuleOp) -> tuple[int, ...]:
@@ -130,4 +289,17 @@ def load_binary_from_capsule(capsule: Binary) -> Binary:
     return capsule
 
 
-__all__ = ["Binary", "load_binary_from_capsule", "load_system_desc_from_path"]
+def load_binary_from_path(path: str) -> Binary | MetalBinary:
+    """The binary in a file: of ttnn (see `Binary.load`), or of ttmetal, which is described alone."""
+    return load_binary_from_bytes(Path(path).read_bytes(), path)
+
+
+def load_binary_from_bytes(data: bytes, name: str = "the binary") -> Binary | MetalBinary:
+    """The binary in the bytes of a file; see `load_binary_from_path`."""
+    return MetalBinary(data, name) if identifier_of(data) == "TTM0" else Binary.of_bytes(data, name)
+
+
+__all__ = [
+    "Binary", "load_binary_from_bytes", "load_binary_from_capsule", "load_binary_from_path",
+    "load_system_desc_from_path",
+]  # fmt: skip

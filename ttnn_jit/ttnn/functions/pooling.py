@@ -35,6 +35,7 @@ _MAX_POOL2D, _AVG_POOL2D, _ADAPTIVE_AVG, _ADAPTIVE_MAX, _GLOBAL, _INDICES = map(
 
 
 _CHIP_ONLY = "dram_slice_config applied_shard_scheme reallocate_halo_output"
+_OF_WINDOWS = f"{_CHIP_ONLY} config_tensor_in_dram in_place_halo"
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,7 @@ class _WindowArguments(_Arguments):
         padding: Padding, which is never the maximum: height and width; or top, bottom, left and right.
         ceil_mode: Whether a window that begins inside may exceed the padding.
         config_tensor_in_dram: Ignored.
+        in_place_halo: Of earlier versions of ttnn; ignored.
     """
 
     kernel_size: int | Sequence[int]
@@ -101,6 +103,7 @@ class _WindowArguments(_Arguments):
     padding: int | Sequence[int]
     _: KW_ONLY
     config_tensor_in_dram: bool = False
+    in_place_halo: bool = False
 
     def pool(self, name: str, dilation: int | Sequence[int], ceil_mode: bool) -> Pool:
         """The checked sizes of a call of the function `name`."""
@@ -126,9 +129,7 @@ class _MaxPool2dArguments(_WindowArguments):
     return_indices: bool = False
 
 
-@host_function(
-    in_programs=True, over_meshes=True, accepts_foreign=True, chip_only=f"{_CHIP_ONLY} config_tensor_in_dram"
-)
+@host_function(in_programs=True, over_meshes=True, accepts_foreign=True, chip_only=_OF_WINDOWS)
 @takes(_MaxPool2dArguments)
 def max_pool2d(arguments: _MaxPool2dArguments) -> Any:
     """The maximum of every window; NaN if the window contains one (ttnn.max_pool2d).
@@ -173,9 +174,7 @@ class _AvgPool2dArguments(_WindowArguments):
     compute_kernel_config: DeviceComputeKernelConfig | None = None
 
 
-@host_function(
-    in_programs=True, over_meshes=True, accepts_foreign=True, chip_only=f"{_CHIP_ONLY} config_tensor_in_dram"
-)
+@host_function(in_programs=True, over_meshes=True, accepts_foreign=True, chip_only=_OF_WINDOWS)
 @takes(_AvgPool2dArguments)
 def avg_pool2d(arguments: _AvgPool2dArguments) -> Any:
     """The mean of every window (ttnn.avg_pool2d).

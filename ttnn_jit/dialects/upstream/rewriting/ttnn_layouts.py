@@ -50,7 +50,7 @@ def ttnn_layout(shape: tuple[int, ...], element: str, *, tiled: bool, memory: st
         tiled: Whether its elements lie in tiles.
         memory: Keyword of the buffer type: dram, l1, system_memory.
     """
-    rows, columns, linear = _collapsed(shape, TILE if tiled else 1)
+    rows, columns, linear = collapsed(shape, TILE if tiled else 1)
     if tiled:
         held = f"{math.ceil(rows / TILE)}x{math.ceil(columns / TILE)}x!ttcore.tile<{TILE}x{TILE}, {element}>"
     else:
@@ -59,7 +59,7 @@ def ttnn_layout(shape: tuple[int, ...], element: str, *, tiled: bool, memory: st
     return parsed(f"#ttnn.ttnn_layout<{linear}, <1x1>, memref<{held}, #ttnn.buffer_type<{memory}>>{interleaved}>")
 
 
-def _collapsed(shape: Sequence[int], alignment: int) -> tuple[int, int, str]:
+def collapsed(shape: Sequence[int], alignment: int) -> tuple[int, int, str]:
     """Rows and columns of the matrix in which a tensor lies, and the map of its indices."""
     rank = len(shape)
     names = [f"d{index}" for index in range(rank)]

@@ -1,4 +1,4 @@
-"""Runs a function of a text op by op, and compares every result with its golden on equal operands."""
+"""Verdicts on the results of an op of a text: its golden on given operands, and the allowed difference."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from ttnn_jit.compiler.texts.text_programs import TextModule
-from ttnn_jit.compiler.texts.text_steps import Step, SteppedRun
+from ttnn_jit.compiler.texts.text_steps import Step
 from ttnn_jit.dialects.text_calls.op_calls import OpCall
 from ttnn_jit.dialects.text_calls.tensor_types import spec_in_text
+from ttnn_jit.golden.comparison_recorder import Outcome
 from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, judge
-from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import WIDE_FLOATS
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.ttnn.calling.golden_calls import GoldenCall
-from ttnn_jit.ttnn.observing.comparison_tolerances import JudgedCall
+from ttnn_jit.ttnn.observing.comparison_tolerances import JudgedCall, chained_tolerance
 
 if TYPE_CHECKING:
     import torch
@@ -38,74 +38,7 @@ _WIDE_SUM_ERROR = 2.0**-45
 """As `_SUM_ERROR`, of results in float64."""
 
 
-@dataclass(frozen=True)
-class ComparedOp:
-    """An op whose results were compared.
-
-    Attributes:
-        op: The op.
-        verdicts: The verdict on each result; empty if the results are drawn.
-    """
-
-    op: Operation
-    verdicts: tuple[Verdict, ...]
-
-    @property
-    def matches(self) -> bool:
-        """Whether every result is right."""
-        return all(each.matches for each in self.verdicts)
-
-
-class GoldenRun:
-    """A run of one function.
-
-    Args:
-        module: The module.
-        name: The function.
-        inputs: Its arguments.
-    """
-
-    def __init__(self, module: TextModule, name: str, inputs: Sequence[torch.Tensor]) -> None:
-        self._module = module
-        self._run = SteppedRun(module, name, inputs)
-
-    @property
-    def results(self) -> list[torch.Tensor]:
-        """The results, after the last op was compared."""
-        return self._run.results
-
-    def compared(self) -> Iterator[ComparedOp]:
-        """Every op that computes, in the order of the run, calls included.
-
-        Raises:
-            CompileError: An op is not executed here.
-        """
-        return (ComparedOp(step.op, tuple(self._verdicts(step))) for step in self._run.steps())
-
-    def _verdicts(self, step: Step) -> Iterator[Verdict]:
-        if step.is_exchange:
-            (got,) = step.results.values()
-            yield from _Judged(step.read, step.operands, self._is_on_chip, self._module.mesh).verdicts(got)
-        elif not step.read.operation.is_random:
-            yield from self._verdicts_on_devices(step)
-
-    def _verdicts_on_devices(self, step: Step) -> Iterator[Verdict]:
-        """The verdicts on each device; those with the same operands have the same results."""
-        judged = set()
-        for device in range(math.prod(self._module.mesh)):
-            given = {value: tensors[device] for value, tensors in step.operands.items()}
-            key = tuple(map(id, given.values()))
-            if key not in judged:
-                judged.add(key)
-                got = [tensors[device] for tensors in step.results.values()]
-                yield from _Judged(step.read, given, self._is_on_chip).verdicts(got)
-
-    @property
-    def _is_on_chip(self) -> bool:
-        return self._module.target.numerics is Numerics.DEVICE
-
-
-class _Judged:
+class JudgedOp:
     """A call of a golden, beside the results of the op.
 
     Args:
@@ -113,6 +46,8 @@ class _Judged:
         values: Its operands: a tensor each, or of an exchange the tensors of all devices.
         on_chip: Whether the op ran with the numerics of a chip.
         mesh: Of an exchange, the extents of the mesh.
+        relative: Of a chain of ops, the allowed relative root mean square of the differences; None: the operands are
+            those that the op had.
     """
 
     def __init__(
@@ -121,10 +56,12 @@ class _Judged:
         values: Mapping[SSAValue, Any],
         on_chip: bool,
         mesh: tuple[int, ...] | None = None,
+        relative: float | None = None,
     ) -> None:
         self._read = read
         self._is_on_chip = on_chip
         self._mesh = mesh
+        self._relative = relative
         self._keys = [*values]
         tensors = [each for value in values.values() for each in (value if mesh else (value,))]
         wide = tuple(map(_widened, tensors))
@@ -142,22 +79,45 @@ class _Judged:
         call.mesh = self._mesh or (1,)
         return self._read.operation.golden(torch, call)
 
-    def verdicts(self, got: Sequence[torch.Tensor]) -> list[Verdict]:
-        """The verdict on each result."""
-        goldens = _listed(self._call())
-        specs = [self._read.results[0 if self._mesh else index] for index, _ in enumerate(got)]
-        for index, (own, golden) in enumerate(zip(got, goldens, strict=True)):
-            if tuple(own.shape) != tuple(golden.shape):
-                reason = f"result {index} has the shape {list(own.shape)}, and its golden {list(golden.shape)}"
-                return [Verdict(matches=False, reason=reason, pcc=0.0, max_ulp=0.0)]
-        if self._read.operation.compared_elements is None:
-            return [self._verdict(index, *each) for index, each in enumerate(zip(got, goldens, specs, strict=True))]
-        return self._verdicts_on_elements(got, goldens, specs)
+    def goldens(self) -> list[torch.Tensor]:
+        """The golden of each result.
 
-    def _verdicts_on_elements(
+        Raises:
+            Exception: Whatever torch raises.
+        """
+        return _listed(self._call())
+
+    def outcomes(
+        self, got: Sequence[torch.Tensor], goldens: Sequence[torch.Tensor], names: Sequence[str] = ()
+    ) -> list[Outcome]:
+        """The outcome for each result, which has the shape of its golden; `names` are those of the values."""
+        specs = [self._read.results[0 if self._mesh else index] for index, _ in enumerate(got)]
+        if self._read.operation.compared_elements is None:
+            judged = [*zip(got, goldens, specs, strict=True)]
+        else:
+            judged = self._selected_elements(got, goldens, specs)
+        return [
+            self._outcome(index, own, golden, each)._replace(name=names[index] if index < len(names) else "")
+            for index, (own, golden, each) in enumerate(zip(got, goldens, judged, strict=True))
+        ]
+
+    def verdicts(self, got: Sequence[torch.Tensor]) -> list[Verdict]:
+        """The verdict on each result, or of an exchange on the result of each device."""
+        goldens = self.goldens()
+        reason = shape_mismatch(got, goldens)
+        if reason:
+            return [Verdict(matches=False, reason=reason, pcc=0.0, max_ulp=0.0)]
+        return [each.verdict for each in self.outcomes(got, goldens)]
+
+    def verdict(self, index: int, got: torch.Tensor) -> Verdict:
+        """The verdict on one result, or of an exchange on the result of one device."""
+        results = [got if at == index else each for at, each in enumerate(self.goldens())]
+        return self.verdicts(results)[index]
+
+    def _selected_elements(
         self, got: Sequence[torch.Tensor], goldens: Sequence[torch.Tensor], specs: Sequence[TensorSpec]
-    ) -> list[Verdict]:
-        """Of results that are indices, the elements that they name are compared."""
+    ) -> list[tuple[torch.Tensor, torch.Tensor, TensorSpec]]:
+        """Of results that are indices, the elements that they name, which are compared."""
         import torch
 
         assert self._read.operation.compared_elements is not None, "results are indices"
@@ -170,18 +130,31 @@ class _Judged:
         element = next((spec for spec in floats if not spec.dtype.is_integer), specs[0])
         # The elements at indices are exact, whatever they are rounded to.
         return [
-            self._verdict(index, pair[0], pair[1], element if pair[0].is_floating_point() else spec)
-            for index, (pair, spec) in enumerate(zip(pairs, specs, strict=True))
+            (pair[0], pair[1], element if pair[0].is_floating_point() else spec)
+            for pair, spec in zip(pairs, specs, strict=True)
         ]
 
-    def _verdict(self, index: int, got: torch.Tensor, golden: torch.Tensor, spec: TensorSpec) -> Verdict:
-        golden = golden.to(spec.dtype.torch) if spec.dtype.compute.is_bool else _plain(golden)
-        exact = golden if not golden.is_floating_point() else golden.double()
-        if _is_exact(got, golden):
-            return Verdict(matches=True, reason="", pcc=1.0, max_ulp=0.0, allclose=True)
-        return judge(got, exact, ResultFormat(spec.dtype, self._is_on_chip), self._tolerance(index, spec))
+    def _outcome(
+        self,
+        index: int,
+        result: torch.Tensor,
+        golden: torch.Tensor,
+        judged: tuple[torch.Tensor, torch.Tensor, TensorSpec],
+    ) -> Outcome:
+        got, right, spec = judged
+        tolerance = self._tolerance(index, spec)
+        right = right.to(spec.dtype.torch) if spec.dtype.compute.is_bool else _plain(right)
+        exact = right if not right.is_floating_point() else right.double()
+        if _is_exact(got, right):
+            verdict = Verdict(matches=True, reason="", pcc=1.0, max_ulp=0.0, allclose=True)
+        else:
+            verdict = judge(got, exact, ResultFormat(spec.dtype, self._is_on_chip), tolerance)
+        dtype = self._read.results[0 if self._mesh else index].dtype.mlir
+        return Outcome(verdict, result, _plain(golden), dtype, str(tolerance), self._call.operands)
 
     def _tolerance(self, index: int, spec: TensorSpec) -> Tolerance:
+        if self._relative is not None:
+            return chained_tolerance(self._relative, partial(self._judged.noise, index, self._relative))
         operation = self._read.operation
         stated = operation.stated_ulp(self._read.call(lambda _: None))
         units = max(stated or 0.5, 0.5) + spec.dtype.is_block_float / 2
@@ -200,6 +173,40 @@ class _Judged:
             return _SUM_ERROR
         dtypes = [spec_in_text(value.type).dtype.unpacked for value in self._keys]
         return max([_SUM_ERROR, *(2.0 ** (1 - dtype.mantissa_bits) for dtype in dtypes if not dtype.is_integer)])
+
+
+def verdicts_of(module: TextModule, step: Step) -> Iterator[Verdict]:
+    """The verdicts on the results of an op, on the operands that it read; none if the results are drawn."""
+    on_chip = module.target.numerics is Numerics.DEVICE
+    if step.is_exchange:
+        (got,) = step.results.values()
+        yield from JudgedOp(step.read, step.operands, on_chip, module.mesh).verdicts(got)
+    elif not step.read.operation.is_random:
+        for _, given, results in distinct_devices(step, math.prod(module.mesh)):
+            yield from JudgedOp(step.read, given, on_chip).verdicts(results)
+
+
+def distinct_devices(
+    step: Step, devices: int
+) -> Iterator[tuple[int, dict[SSAValue, torch.Tensor], list[torch.Tensor]]]:
+    """Operands and results of an op on each device; devices with the same operands have the same results, once."""
+    seen = set()
+    for device in range(devices):
+        given = {value: tensors[device] for value, tensors in step.operands.items()}
+        key = tuple(map(id, given.values()))
+        if key not in seen:
+            seen.add(key)
+            yield device, given, [tensors[device] for tensors in step.results.values()]
+
+
+def shape_mismatch(got: Sequence[torch.Tensor], goldens: Sequence[torch.Tensor]) -> str:
+    """How results differ from their goldens in number or shape; empty if they do not."""
+    if len(got) != len(goldens):
+        return f"it has {len(got)} results, and its golden {len(goldens)}"
+    for index, (own, golden) in enumerate(zip(got, goldens, strict=True)):
+        if tuple(own.shape) != tuple(golden.shape):
+            return f"result {index} has the shape {list(own.shape)}, and its golden {list(golden.shape)}"
+    return ""
 
 
 def _is_exact(got: torch.Tensor, golden: torch.Tensor) -> bool:
