@@ -17,7 +17,9 @@ def _filled(ops: Ops, call: TextCall, number: float) -> Value:
 
 
 def _full_in_torch(torch: Any, call: TextCall, number: float) -> Any:
-    return numbers_in_torch(torch, (number,), is_integer=call.result.dtype.is_integer).expand(tuple(call.result.shape))
+    return numbers_in_torch(torch, (number,), is_integer=call.result.dtype.is_integer)[0].expand(
+        tuple(call.result.shape)
+    )
 
 
 FULL = text(
@@ -58,7 +60,7 @@ def _constant(ops: TextOps, call: TextCall) -> Value:
 def _constant_in_torch(torch: Any, call: TextCall) -> Any:
     numbers = numbers_in_torch(torch, call.value.numbers, is_integer=call.result.dtype.is_integer)
     shape = tuple(call.result.shape)
-    return numbers.expand(shape) if len(numbers) == 1 else numbers.reshape(shape)
+    return numbers[0].expand(shape) if len(numbers) == 1 else numbers.reshape(shape)
 
 
 CONSTANT = text("ttir.constant ttnn.constant arith.constant", "", _constant, _constant_in_torch, value=REQUIRED)
