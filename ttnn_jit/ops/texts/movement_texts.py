@@ -22,7 +22,7 @@ BROADCAST = text(
     lambda ops, call: ops.expand(call.input, tuple(call.result.shape)),
     lambda _, call: call.input.expand(tuple(call.result.shape)),
     broadcast_dimensions=REQUIRED,
-    takes_f64=True,
+    moves=True,
     takes_quantized=True,
 )
 REPEAT = text(
@@ -105,7 +105,7 @@ SLICE = text(
     begins=REQUIRED,
     ends=REQUIRED,
     step=REQUIRED,
-    takes_f64=True,
+    moves=True,
     takes_quantized=True,
 )
 
@@ -367,7 +367,7 @@ REARRANGE = text(
     lambda ops, call: _rearranged(ops.reshaped, partial(_permuted, ops), call),
     lambda torch, call: _rearranged(torch.reshape, torch.permute, call),
     pattern=REQUIRED,
-    takes_f64=True,
+    moves=True,
 )
 
 TEXTS = (
