@@ -177,6 +177,43 @@ def test_dtypes_nan_and_tensors_without_elements_are_compared(cpu_device, dtype,
     assert report[0].dtype == x.dtype.mlir
 
 
+@ttnn_jit.jit()
+def with_a_method_of_torch(x):
+    return ttnn.add(x.contiguous(), 1.0)
+
+
+class Scaled:
+    def __init__(self, factor):
+        self.factor = factor
+
+    @ttnn_jit.jit()
+    def __call__(self, x):
+        return ttnn.multiply(x, self.factor)
+
+
+def test_a_function_that_only_runs_as_a_whole_returns_its_result_and_says_why_it_is_not_compared():
+    x = torch.randn(4, 4)
+    with session() as report:
+        assert torch.equal(with_a_method_of_torch(x), x + 1.0)
+    assert [each.status for each in report] == [Status.SKIPPED]
+    assert "does not run one operation after the other: AttributeError" in report[0].reason
+
+
+def test_methods_are_compared_inside_and_a_tensor_without_memory_is_refused_as_ever(device):
+    x, scaled = tensor(device), Scaled(3.0)
+    with session() as report:
+        scaled(x)
+    assert places(report) == [("multiply", "isolated"), ("multiply", "accumulated"), ("__call__", "whole")]
+    ttnn.deallocate(x)
+    with session() as report:
+        for call in (ttnn.neg, scaled):
+            with pytest.raises(RuntimeError, match="deallocated"):
+                call(x)
+        ttnn.neg(tensor(device))
+    assert [str(each.status) for each in report][-2:] == ["ok", "ok"]
+    assert "raised" in {str(each.status) for each in report}
+
+
 TEXT = """
 func.func private @twice(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {
   %0 = "ttir.add"(%x, %x) : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32>

@@ -114,28 +114,31 @@ class ComparisonMode(Observer):
         """Save the arguments, which the operation may overwrite; run a jitted function one operation at a time."""
         if not self._recorder.watches_this_thread:
             return
-        given = [*args, *kwargs.values()]
-        repeats = _is_repeated_on_devices(operation, given)
+        repeats = _is_repeated_on_devices(operation, [*args, *kwargs.values()])
+        call = None if repeats or _is_host_function(operation) else self._begun(operation, args, kwargs)
         self._state.is_over_mesh.append(repeats)
-        if self.looks_inside(operation) or (not is_jitted(operation) and _why_unreadable(operation, given)):
-            self._state.calls.append(None)
-            return
+        self._state.calls.append(call)
+
+    def _begun(self, operation: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> _Call | None:
+        """The call of an operation or a jitted function; None if its results are not compared."""
+        is_readable = not _why_unreadable(operation, [*args, *kwargs.values()])
+        if is_jitted(operation):
+            return _Call(None, None, self._stepped(operation, args, kwargs) if is_readable else None)
+        if not is_readable:
+            return None
         if self._state.hidden is not None:
             self._save_hidden(operation, args, kwargs)
-        is_stepped = is_jitted(operation) and not _why_unreadable(operation, given)
-        stepped = self._stepped(operation, args, kwargs) if is_stepped else None
-        if is_jitted(operation):
-            self._state.calls.append(_Call(None, None, stepped))
-        else:
+        try:
             local, chained = (_map_tensors(change, args, kwargs) for change in (_as_golden, self._golden_or_value))
-            self._state.calls.append(_Call(local, chained))
+        except TtnnJitError:  # of a tensor without memory: the operation refuses it
+            return None
+        return _Call(local, chained)
 
     def looks_inside(self, operation: Any) -> bool:
         """Whether it has no golden, but calls operations that have one: a host function, or one that a mesh repeats."""
         if not self._recorder.watches_this_thread:
             return False
-        is_host_function = not hasattr(operation, "golden_function") and not is_jitted(operation)
-        return is_host_function or (bool(self._state.is_over_mesh) and self._state.is_over_mesh[-1])
+        return _is_host_function(operation) or (bool(self._state.is_over_mesh) and self._state.is_over_mesh[-1])
 
     def failed(self, operation: Any, error: BaseException) -> None:
         """Record that the operation raised, unless one inside it did."""
@@ -230,8 +233,9 @@ class ComparisonMode(Observer):
                 return leaves(operation.__ttnn_jit_wrapped__(*given, **keywords))
         except ComparisonError:
             raise
-        except TtnnJitError as error:
-            return f"it does not run one operation after the other: {error.message}"
+        except Exception as error:  # noqa: BLE001 - an error of the program itself is raised by the call to come
+            reason = error.message if isinstance(error, TtnnJitError) else error_text(error)
+            return f"it does not run one operation after the other: {reason}"
         finally:
             hidden = state.hidden
             state.program, state.hidden = around
@@ -451,9 +455,14 @@ def _parts(tensor: Any) -> Sequence[Any]:
     return tensor.tensors if isinstance(tensor, MeshTensor) else (tensor,)
 
 
+def _is_host_function(operation: Any) -> bool:
+    """Whether it has no golden, but calls operations that have one."""
+    return not hasattr(operation, "golden_function") and not is_jitted(operation)
+
+
 def _is_repeated_on_devices(operation: Any, values: Sequence[Any]) -> bool:
     """Whether every device of a mesh runs the operation by itself."""
-    is_whole = is_jitted(operation) or getattr(operation, EXCHANGES, False) or not hasattr(operation, "golden_function")
+    is_whole = is_jitted(operation) or getattr(operation, EXCHANGES, False) or _is_host_function(operation)
     return not is_whole and any(isinstance(leaf, MeshTensor) for leaf in leaves(values))
 
 
