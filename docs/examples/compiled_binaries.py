@@ -2,7 +2,8 @@
 #
 #     python -m ttnn_jit docs/examples/compiled_binaries.py [FOLDER]
 #
-# With a folder it only writes the binaries there: docs/examples/compiled_binaries.yml runs them in CI.
+# With a folder it only writes the binaries there: docs/examples/compiled_binaries.yml runs them in CI. Without one it
+# runs them in a session, which compares every operation with its golden.
 
 import os
 import sys
@@ -14,6 +15,8 @@ from ttmlir import passes
 from ttmlir.dialects import func, ttir
 from ttmlir.ir import Context, F32Type, InsertionPoint, Location, Module, RankedTensorType
 from ttmlir.passes import DataType, GoldenTensor
+
+import ttnn_jit.sessions
 
 ROWS, COLUMNS = 64, 128
 
@@ -56,9 +59,12 @@ def run(folder):
     from ttrt.common.api import API
 
     API.initialize_apis()
-    arguments = {"binary": str(folder), "--enable-golden": True, "--result-file": str(folder / "results.json")}
-    status, results = API.Run(args=arguments)()
+    arguments = {"binary": str(folder), "--result-file": str(folder / "results.json")}
+    with ttnn_jit.sessions.session() as report:
+        status, results = API.Run(args=arguments)()
     assert status == 0, results
+    print(report.summary())
+    assert report.summary().endswith(" 0 differ")
     print([(Path(each["file_path"]).name, each["result"], each["device"]) for each in results])
 
 

@@ -14,13 +14,12 @@ from typing import Any
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
+from ttnn_jit.binaries.tensor_descriptions import TensorLayout, layout_of
 from ttnn_jit.diagnostics.errors import DramCapacityError, L1CapacityError
-from ttnn_jit.dialects.text_calls.tensor_types import dtype_in_text, is_tensor
+from ttnn_jit.dialects.text_calls.tensor_types import is_tensor
 from ttnn_jit.dialects.text_calls.text_attributes import name_of
-from ttnn_jit.dialects.ttcore import TileType
-from ttnn_jit.dialects.ttnn_attributes import TTNNLayoutAttr
-from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH, SystemDesc
-from ttnn_jit.specs.tensor_spec import BufferType
+from ttnn_jit.dialects.ttcore import DataTypeAttr
+from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.ttmlir.ttmlir_runtime.bank_allocator import BankAllocator
 
 _DRAM_RESERVED = 2_560_032
@@ -29,7 +28,6 @@ _L1_SMALL = 32_768
 _ROW_ALIGNMENT = 32
 MEMORIES = ("dram", "l1", "l1_small", "trace")
 """The memories of a report."""
-_OF_BUFFER = {BufferType.DRAM: "dram", BufferType.L1: "l1", BufferType.L1_SMALL: "l1_small", BufferType.TRACE: "trace"}
 
 
 class DeviceMemory:
@@ -95,27 +93,31 @@ def bytes_per_bank(value: SSAValue, banks: dict[str, int]) -> tuple[str, int]:
         value: The tensor; without a layout its tiles are interleaved in DRAM.
         banks: The number of banks of each memory.
     """
-    layout = value.type.encoding  # type: ignore[attr-defined]  # a tensor's
-    if not isinstance(layout, TTNNLayoutAttr):
-        shape: tuple[int, ...] = (1, 1, *value.type.get_shape())  # type: ignore[attr-defined]
-        *outer, rows, columns = shape
-        tiles = math.prod(outer) * math.ceil(rows / TILE_HEIGHT) * math.ceil(columns / TILE_WIDTH)
-        dtype = dtype_in_text(value.type.get_element_type())  # type: ignore[attr-defined]
-        size = TILE_HEIGHT * TILE_WIDTH * dtype.itemsize
-        return "dram", math.ceil(tiles / banks["dram"]) * size
-    memory = _OF_BUFFER.get(layout.buffer_type)
-    if memory is None:
+    type_: Any = value.type
+    layout = layout_of(type_)
+    if layout.memory not in banks:
         return "dram", 0
-    shard, element = layout.memref.get_shape(), layout.memref.element_type
-    is_tiled = isinstance(element, TileType)
-    size = element.nbytes if isinstance(element, TileType) else dtype_in_text(element).itemsize
-    if layout.is_sharded:
-        return memory, math.prod(shard) * size
-    whole = [extent * cores for extent, cores in zip(shard, layout.grid.data, strict=False)]
-    if is_tiled:
-        return memory, math.ceil(math.prod(whole) / banks[memory]) * size
-    page = math.ceil(whole[-1] * size / _ROW_ALIGNMENT) * _ROW_ALIGNMENT
-    return memory, math.ceil(math.prod(whole[:-1]) / banks[memory]) * page
+    if layout.sharding != "interleaved":
+        return layout.memory, _stored(layout, math.prod(layout.shard))
+    shape: tuple[int, ...] = (1, 1, *type_.get_shape())
+    *outer, rows, columns = shape
+    if layout.tile is not None:
+        height, width = layout.tile
+        pages = math.prod(outer) * math.ceil(rows / height) * math.ceil(columns / width)
+        page = _stored(layout, height * width)
+    else:
+        pages = math.prod(outer) * rows
+        page = math.ceil(_stored(layout, columns) / _ROW_ALIGNMENT) * _ROW_ALIGNMENT
+    return layout.memory, math.ceil(pages / banks[layout.memory]) * page
+
+
+def _stored(layout: TensorLayout, elements: int) -> int:
+    """The bytes of so many elements."""
+    keyword = layout.data_type
+    if keyword in DataTypeAttr.keywords:
+        return DataTypeAttr(keyword).format.nbytes(elements)
+    bits = int("".join(filter(str.isdecimal, keyword)))  # of f64, u64 and si8, in which a chip computes nothing
+    return math.ceil(bits * elements / 8)
 
 
 class MemoryRun:

@@ -14,11 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.func import FuncOp
 
+from ttnn_jit.binaries.tensor_descriptions import layout_of
 from ttnn_jit.dialects.text_calls.tensor_types import dtype_in_text, is_tensor
 from ttnn_jit.dialects.text_calls.text_attributes import attributes_of, name_of
-from ttnn_jit.dialects.ttcore import TileType
-from ttnn_jit.dialects.ttnn_attributes import TTNNLayoutAttr
-from ttnn_jit.specs.tensor_spec import BufferType
 from ttnn_jit.tools.ttrt.runs.op_statistics import computes
 from ttnn_jit.ttmlir.ttmlir_runtime.debug_hooks import get_op_loc_info
 
@@ -122,12 +120,9 @@ def _tensor(side: str, types: Sequence[Any]) -> Row:
     type_ = types[0]
     shape: tuple[int, ...] = (1, 1, 1, *type_.get_shape())
     *outer, z, y, x = shape
-    layout, memory = "ROW_MAJOR", ""
-    if isinstance(type_.encoding, TTNNLayoutAttr):
-        layout = "TILE" if isinstance(type_.encoding.memref.element_type, TileType) else "ROW_MAJOR"
-        kind = type_.encoding.buffer_type
-        on_device = f"{kind.name}_{type_.encoding.tensor_memory_layout.name}"
-        memory = "HOST" if kind is BufferType.SYSTEM_MEMORY else on_device
+    found = layout_of(type_)
+    layout = "ROW_MAJOR" if found.tile is None else "TILE"
+    memory = "HOST" if found.memory == "system_memory" else f"{found.memory}_{found.sharding}".upper()
     dtype = dtype_in_text(type_.get_element_type()).name
     values = (math.prod(outer), z, y, x, layout, dtype, memory)
     return {f"{side}_0_{name}": value for name, value in zip(_OF_TENSOR, values, strict=True)}
