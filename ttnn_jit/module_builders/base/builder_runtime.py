@@ -163,6 +163,8 @@ def execute_fb(  # noqa: PLR0913, PLR0917 - upstream's arguments  # noqa: PLR091
     reports: dict[str, Report] = {}
     tensors: dict[str, Report] = {}
     for index in range(compiled_bin.get_num_programs()):
+        if compiled_bin.is_program_private(index):
+            continue
         own = None if goldens is None else goldens[index]
         inputs = _inputs(compiled_bin, index, own if own is not None else (input_output_goldens or {}).get(index))
         try:
