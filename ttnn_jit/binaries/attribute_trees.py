@@ -312,6 +312,8 @@ def _raw(cpp_type: str, dialect: str, value: Any) -> Any:
         return tuple(_raw(inner[1], dialect, each) for each in value) if is_list else _raw(inner[1], dialect, value)
     if cpp_type in _NUMBERS:
         return _NUMBERS[cpp_type](value)
+    if cpp_type == "CoreCoordAttr" and dialect == "ttcore":  # kept as a pair
+        return value["y"], value["x"]
     found = tables.attribute_of_class(cpp_type, dialect)
     if found is not None:
         return _nested(found[0], value)

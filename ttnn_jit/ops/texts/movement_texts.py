@@ -16,10 +16,19 @@ from ttnn_jit.ops.language.axes import axis_of
 from ttnn_jit.ops.movement.sequences import arange
 from ttnn_jit.specs.tensor_spec import DataType
 
+
+def _broadcast(ops: Ops, call: TextCall) -> Value:
+    wanted = tuple(call.result.shape)
+    made = tuple(extent * times for extent, times in zip(call.input.shape, call.broadcast_dimensions, strict=True))
+    if made != wanted:
+        raise ShapeError(f"`broadcast_dimensions` make a tensor of shape {list(made)}, not {list(wanted)}")
+    return ops.expand(call.input, wanted)
+
+
 BROADCAST = text(
     "ttir.broadcast",
     "input",
-    lambda ops, call: ops.expand(call.input, tuple(call.result.shape)),
+    _broadcast,
     lambda _, call: call.input.expand(tuple(call.result.shape)),
     broadcast_dimensions=REQUIRED,
     moves=True,
