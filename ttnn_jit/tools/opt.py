@@ -28,6 +28,7 @@ from ttnn_jit.specs.options import USER_PASSES, Environment
 from ttnn_jit.tools import markdown, opt_arguments
 from ttnn_jit.tools.chosen_passes import ChosenPasses, chosen_passes, pass_options
 from ttnn_jit.tools.expected_diagnostics import unmet_expectations
+from ttnn_jit.tools.metal_pipeline import MetalPipelineOfTexts
 from ttnn_jit.tools.pass_reports import PassReports
 from ttnn_jit.tools.stage_of_module import schedule
 from ttnn_jit.transforms import pipeline
@@ -137,10 +138,12 @@ def _after_text_passes(
     )
     reports.begin(module)
     try:
+        verifier: Callable[[ModuleOp], None] = verify_upstream
         for each in passes:
-            _run_pass(each, module, options, reports, verifier=verify_upstream)
+            verifier = verify if isinstance(each, MetalPipelineOfTexts) else verifier
+            _run_pass(each, module, options, reports, verifier=verifier)
         if passes:
-            verify_upstream(module)
+            verifier(module)
     except PassError as error:
         raise error.__cause__ if isinstance(error.__cause__, TtnnJitError) else error from None
     return module
