@@ -12,6 +12,7 @@ from ttnn_jit.dialects import print_module
 from ttnn_jit.transforms.pipeline import TTMETAL_PIPELINE
 from ttnn_jit.ttmlir.enums import enum_of
 from ttnn_jit.ttmlir.mlir_operations import Module
+from ttnn_jit.ttmlir.module_loggers import MLIRModuleLogger as MLIRModuleLogger  # noqa: PLC0414 - upstream's name
 from ttnn_jit.ttmlir.passmanager import PrintedStages, run_passes
 from ttnn_jit.ttmlir.ttmlir_runtime.kernel_binary import KernelBinary
 from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
