@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from xdsl.passes import ModulePass
 
+from ttnn_jit.compiler.texts.metal_pipeline import MetalPipelineOfTexts, takes_texts
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.options import USER_PASSES, CompileOptions
-from ttnn_jit.tools.metal_pipeline import MetalPipelineOfTexts, is_metal_of_texts
 from ttnn_jit.transforms import pipeline
 from ttnn_jit.transforms.texts.registry import (
     REFUSED_PASSES,
@@ -79,7 +79,7 @@ def _own(named: Sequence[tuple[str, str]]) -> tuple[ModulePass, ...] | None:
     known = {*pipeline.pass_names(), pipeline.TTMETAL_PIPELINE, "all"}
     if any(name not in known or pipeline.is_over_texts(name) for name, _ in named):
         return None
-    if any(is_metal_of_texts(*each) for each in named):
+    if any(takes_texts(*each) for each in named):
         return None
     chosen: list[ModulePass] = []
     for name, options in named:
@@ -104,7 +104,7 @@ def _is_own_spec(name: str, options: str) -> bool:
 def _texts(named: Sequence[tuple[str, str]], ir_version: str) -> tuple[ModulePass, ...] | None:
     chosen: list[ModulePass] = []
     for name, given in named:
-        if is_metal_of_texts(name, given):
+        if takes_texts(name, given):
             chosen.append(MetalPipelineOfTexts(given))
         elif pipeline.is_over_texts(name) or name in USER_PASSES:
             chosen += pipeline.parse_passes(f"{name}{{{given}}}" if given else name)

@@ -18,6 +18,7 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 
 from ttnn_jit.compiler import driver
 from ttnn_jit.compiler.inspection import print_stage
+from ttnn_jit.compiler.texts.metal_pipeline import MetalPipelineOfTexts
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, PassError, TtnnJitError
 from ttnn_jit.dialects import InvalidModule, parse_module, verify
 from ttnn_jit.dialects.text.printer import op_text
@@ -28,7 +29,6 @@ from ttnn_jit.specs.options import USER_PASSES, Environment
 from ttnn_jit.tools import markdown, opt_arguments
 from ttnn_jit.tools.chosen_passes import ChosenPasses, chosen_passes, pass_options
 from ttnn_jit.tools.expected_diagnostics import unmet_expectations
-from ttnn_jit.tools.metal_pipeline import MetalPipelineOfTexts
 from ttnn_jit.tools.pass_reports import PassReports
 from ttnn_jit.tools.stage_of_module import schedule
 from ttnn_jit.transforms import pipeline
