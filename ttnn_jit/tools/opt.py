@@ -18,6 +18,7 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 
 from ttnn_jit.compiler import driver
 from ttnn_jit.compiler.inspection import print_stage
+from ttnn_jit.compiler.texts.metal_pipeline import MetalPipelineOfTexts
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, PassError, TtnnJitError
 from ttnn_jit.dialects import InvalidModule, parse_module, verify
 from ttnn_jit.dialects.text.printer import op_text
@@ -137,10 +138,12 @@ def _after_text_passes(
     )
     reports.begin(module)
     try:
+        verifier: Callable[[ModuleOp], None] = verify_upstream
         for each in passes:
-            _run_pass(each, module, options, reports, verifier=verify_upstream)
+            verifier = verify if isinstance(each, MetalPipelineOfTexts) else verifier
+            _run_pass(each, module, options, reports, verifier=verifier)
         if passes:
-            verify_upstream(module)
+            verifier(module)
     except PassError as error:
         raise error.__cause__ if isinstance(error.__cause__, TtnnJitError) else error from None
     return module

@@ -9,18 +9,18 @@ from typing import Any, Self
 
 from xdsl.passes import ModulePass
 
-from ttnn_jit.compiler.texts.metal_programs import lower_to_d2m, require_options
+from ttnn_jit.compiler.texts.metal_pipeline import MetalPipelineOfTexts
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.dialects.text.printer import op_text
 from ttnn_jit.dialects.upstream.context import UpstreamContext
 from ttnn_jit.dialects.upstream.verifying import verify_upstream
+from ttnn_jit.dialects.verifier import verify
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.transforms import pipeline
 from ttnn_jit.transforms.texts.registry import named_passes, text_passes
 from ttnn_jit.ttmlir.mlir_contexts import Context
 from ttnn_jit.ttmlir.mlir_operations import MLIRError
 from ttnn_jit.ttmlir.module_loggers import log_module
-from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import mesh_of
 
 
 class PassManager:
@@ -119,20 +119,6 @@ class PrintedStages:
         (folder / f"{number}_{name}.mlir").write_text(f"// -----// IR Dump {when} {name} //----- //\n{text}\n")
 
 
-_NORMALIZATION = "ttir-element-type-normalization"
-"""The pass that gives tensors element types that a device has."""
-
-
-class _LoweringToD2m(ModulePass):
-    """A module of TTIR as kernels of d2m."""
-
-    name = pipeline.TTMETAL_PIPELINE
-
-    def apply(self, ctx: Any, op: Any) -> None:  # noqa: ARG002 - MLIR's arguments
-        """Lowers the module."""
-        lower_to_d2m(op, mesh_of(op))
-
-
 def run_passes(
     module: Any, passes: Sequence[tuple[str, str]], printed: PrintedStages | None = None, *, verifies: bool = False
 ) -> None:
@@ -149,10 +135,12 @@ def run_passes(
     """
     try:
         each_pass = (each for name, options in passes for each in _passes_of(name, options))
+        verifier = verify_upstream
         for number, each in enumerate(each_pass):
             _run_pass(each, module, number, printed)
-            if verifies and not isinstance(each, _LoweringToD2m):  # what it leaves is verified by its own passes
-                verify_upstream(module.held)
+            verifier = verify if isinstance(each, MetalPipelineOfTexts) else verifier
+            if verifies:
+                verifier(module.held)
             log_module(each.name, module)
     except TtnnJitError as error:
         raise MLIRError(f"Failure while executing pass pipeline:\n{error}", [error]) from error
@@ -173,8 +161,7 @@ def _run_pass(each: ModulePass, module: Any, number: int, printed: PrintedStages
 
 def _passes_of(name: str, options: str) -> Sequence[ModulePass]:
     if name == pipeline.TTMETAL_PIPELINE:
-        require_options(options)
-        return [*text_passes(_NORMALIZATION, ""), _LoweringToD2m()]
+        return [MetalPipelineOfTexts(options)]
     if pipeline.is_over_texts(name):
         return pipeline.parse_passes(f"{name}{{{options}}}" if options else name)
     return text_passes(name, options)

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 import ttnn_jit
+from ttnn_jit.tools.cli import main
 
 ttnn_jit.register_as_ttnn()
 
@@ -98,3 +99,25 @@ def test_options_that_no_pipeline_has_are_refused():
 def test_a_module_that_was_not_lowered_has_no_binary():
     with pytest.raises(ValueError, match="the module was not lowered to kernels"):
         _ = passes.ttmetal_to_flatbuffer_bin(Module.parse(TEXT))
+
+
+def test_the_command_line_lowers_a_text_and_runs_the_kernels(tmp_path, capsys):
+    file, kernels = tmp_path / "text.mlir", tmp_path / "kernels.mlir"
+    file.write_text(TEXT.partition("  func.func @second")[0] + "}\n")
+    assert main(["opt", "--ttir-to-ttmetal-pipeline=use-tile-matmul=true", str(file), "-o", str(kernels)]) == 0
+    assert "d2m.acquire_dst" in kernels.read_text()
+    assert "ttir." not in kernels.read_text()
+    assert main(["run", str(kernels)]) == 0
+    of_kernels = capsys.readouterr().out
+    assert main(["run", str(file)]) == 0
+    assert capsys.readouterr().out == of_kernels
+    assert main(["opt", "--ttir-to-ttmetal-pipeline=fast=true", str(file)]) == 1
+    assert "`ttir-to-ttmetal-pipeline` has no option `fast`" in capsys.readouterr().err
+
+
+def test_the_text_of_kernels_is_what_a_file_of_them_holds(tmp_path, capsys):
+    module = Module.parse(TEXT.partition("  func.func @second")[0] + "}\n")
+    passes.ttir_to_ttmetal_backend_pipeline(module)
+    passes.ttmetal_to_flatbuffer_file(module, str(tmp_path / "kernels.mlir"), {}, [])
+    assert main(["run", str(tmp_path / "kernels.mlir")]) == 0
+    assert "tensor(" in capsys.readouterr().out

@@ -236,7 +236,7 @@ def _print_hardware_startup(op: Operation, printer: Printer) -> None:
         printer.print_list(op.operands, printer.print_ssa_value)
     printer.print_op_attributes(op.attributes)
     printer.print_string(" : ")
-    printer.print_operation_type(op)
+    printer.print_function_type([value.type for value in op.operands], op.result_types)
 
 
 def _parse_accessor_arguments(parser: Parser) -> Parts:

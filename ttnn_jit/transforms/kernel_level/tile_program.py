@@ -203,8 +203,9 @@ class TileProgram:
                 self._move(tile.slot, slot)
                 self._casts(self._dst, tile.casts, slot)
             case Computed():
-                dtype = self._compute(tile.op, slot)
-                self._casts(dtype, tile.casts, slot)
+                with self._kernel.at(tile.op.location):
+                    dtype = self._compute(tile.op, slot)
+                    self._casts(dtype, tile.casts, slot)
 
     def _copy(self, tile: InBuffer, slot: Index) -> None:
         self._kernel.op("copy_tile_init", {"cb0": tile.buffer})
