@@ -21,6 +21,7 @@ _HOMES = {
     **{f"ttmlir.{name}": f"ttnn_jit.ttmlir.{name}" for name in ("ir", "passes", "passmanager", "util")},
     "_ttmlir_runtime.runtime": "ttnn_jit.ttmlir.ttmlir_runtime.submission",
     "_ttmlir_runtime.binary": "ttnn_jit.ttmlir.ttmlir_runtime.program_binary",
+    **{f"ttmlir.{name}": f"ttnn_jit.ttmlir.compiling.{name}" for name in ("compile_and_run", "compile_and_run_utils")},
     "builder.base.builder": "ttnn_jit.module_builders.base.built_functions",
     **{
         f"builder.base.{name}": f"ttnn_jit.module_builders.base.{name}"
@@ -54,6 +55,8 @@ class SubmoduleFinder(MetaPathFinder):
         if fullname in _HOMES:
             return ModuleSpec(fullname, _Loader(lambda: importlib.import_module(_HOMES[fullname])))
         dialect = fullname.removeprefix("ttmlir.dialects.")
+        if dialect.startswith("_"):  # `_ttir_ops_gen`, in which MLIR's generator puts the classes of operations
+            dialect = dialect[1:].removesuffix("_ops_gen")
         if fullname != dialect and dialect in DIALECTS:
             return ModuleSpec(fullname, _Loader(lambda: _dialect(dialect, fullname)), is_package=True)
         return None

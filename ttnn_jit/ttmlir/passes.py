@@ -9,6 +9,7 @@ from typing import Any
 from ttnn_jit.binaries.debug_information import Golden
 from ttnn_jit.ttmlir.enums import enum_of
 from ttnn_jit.ttmlir.mlir_operations import Module
+from ttnn_jit.ttmlir.module_loggers import MLIRModuleLogger as MLIRModuleLogger  # noqa: PLC0414 - upstream's name
 from ttnn_jit.ttmlir.passmanager import PrintedStages, run_passes
 from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
 

@@ -9,8 +9,8 @@ import torch
 
 from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, judge, relative_of_pcc
 from ttnn_jit.module_builders.goldens.golden_map_tensor import GoldenMapTensor
-from ttnn_jit.module_builders.goldens.judged_op import JudgedOp
 from ttnn_jit.module_builders.goldens.op_goldens import OpGolden
+from ttnn_jit.sessions.text_goldens import JudgedOp
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType, dtypes_of_torch
 
 _CHAIN_ULP = 1.0

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from ttnn_jit.sessions.text_runs import compare_run, run_text
 from ttnn_jit.ttmlir.ttmlir_runtime.data_types import TORCH_DTYPES, DataType, device_dtype, on_device
 from ttnn_jit.ttmlir.ttmlir_runtime.debug_hooks import (
     CallbackContext,
@@ -25,6 +26,7 @@ from ttnn_jit.ttmlir.ttmlir_runtime.debug_hooks import (
     retrieve_tensor_from_pool,
     unregister_hooks,
     update_tensor_in_pool,
+    walk_program,
 )
 from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
 from ttnn_jit.ttmlir.ttmlir_runtime.runtime_tensors import Tensor, borrowed
@@ -279,8 +281,10 @@ def outputs_of(
     sharded = binary.presharded_results(program_index)
     whole = [each for each in given if isinstance(each, torch.Tensor)]
     if DebugHooks.current is None and not any(sharded) and len(whole) == len(given):
-        return [(each,) for each in binary.text_module.program(binary.names[program_index])(*whole)]
+        results = run_text(binary.text_module, binary.names[program_index], whole, (binary, program_index))
+        return [(each,) for each in results]
     found = (DebugHooks.current or DebugHooks()).run(binary, program_index, given)
+    compare_run(binary.text_module, binary.names[program_index], given, found, (binary, program_index))
     return [tensors if is_sharded else tensors[:1] for tensors, is_sharded in zip(found, sharded, strict=True)]
 
 
@@ -302,5 +306,5 @@ __all__ = [
     "get_num_shards", "get_op_debug_str", "get_op_input_refs", "get_op_loc_info",
     "get_op_output_refs", "get_op_output_tensor", "get_program_index", "memcpy", "open_mesh_device",
     "retrieve_tensor_from_pool", "set_compatible_device_runtime", "set_current_device_runtime", "set_fabric_config",
-    "submit", "to_host", "to_layout", "unregister_hooks", "update_tensor_in_pool", "wait",
+    "submit", "to_host", "to_layout", "unregister_hooks", "update_tensor_in_pool", "wait", "walk_program",
 ]  # fmt: skip
