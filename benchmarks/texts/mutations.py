@@ -44,7 +44,8 @@ LARGEST = 1 << 21
 """Elements of the tensors of a program that is run: numbers make larger ones take their time."""
 SECONDS = 1.0
 """Of the thread that compiles; LLVM runs in others."""
-HANG_SECONDS = 90
+HANG_SECONDS = 30
+"""Of the process; ten times as many of the clock."""
 
 _WORD = re.compile(r"[A-Za-z_][\w.]*")
 _NUMBER = re.compile(r"\d+")
@@ -205,7 +206,8 @@ def outcome_of(text: str, file: Path, llvm_seconds: list[float]) -> tuple[str, s
     out, said = io.StringIO(), io.StringIO()
     llvm_seconds[0] = 0.0
     begin = time.thread_time()
-    signal.alarm(HANG_SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, HANG_SECONDS)
+    signal.alarm(10 * HANG_SECONDS)
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(said):
             status = ttnn_jit_main(["run", str(file)])
@@ -216,6 +218,7 @@ def outcome_of(text: str, file: Path, llvm_seconds: list[float]) -> tuple[str, s
 
         return "exception", "".join(traceback.format_exception(error))[-1500:]
     finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
         signal.alarm(0)
     own = time.thread_time() - begin - llvm_seconds[0]
     if own > SECONDS:
@@ -247,7 +250,8 @@ def main() -> None:
     parser.add_argument("--show", type=int, default=20, help="how many reasons of refusal to print")
     parser.add_argument("--keep", type=Path, help="a folder for the texts of findings")
     options = parser.parse_args()
-    signal.signal(signal.SIGALRM, _interrupt)
+    for each in (signal.SIGALRM, signal.SIGPROF):
+        signal.signal(each, _interrupt)
     texts = texts_of(options.tree)
     dialects = sorted(texts)
     counts: Counter[tuple[str, str]] = Counter()
