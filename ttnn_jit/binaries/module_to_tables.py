@@ -14,10 +14,12 @@ from ttnn_jit.binaries.attribute_trees import DATA_TYPES, case_of, fitted, fitte
 from ttnn_jit.binaries.constants import number_of_chain, raw_elements
 from ttnn_jit.binaries.operation_rows import OperationTable, record_of, row_of, rows_of, table_of_operation
 from ttnn_jit.binaries.system_trees import system_tree
-from ttnn_jit.binaries.tensor_descriptions import data_type_of, description, layout_of, memory_config_tree
+from ttnn_jit.binaries.tensor_descriptions import data_type_of, description, known_fields, layout_of, memory_config_tree
 from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
 from ttnn_jit.dialects import print_module
 from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.dialects.spelling.naming import names_of
+from ttnn_jit.dialects.text.printer import op_text
 from ttnn_jit.dialects.text_calls.text_attributes import name_of, symbol_of
 from ttnn_jit.dialects.upstream.rewriting.attributes_of_values import default_of
 from ttnn_jit.dialects.upstream.rewriting.rewriter import mesh_of
@@ -28,6 +30,7 @@ from ttnn_jit.schemas.schema import Field, Record, Schema, Union, Vector, schema
 
 Tree = dict[str, Any]
 _DEVICE, _SEMAPHORE = "!ttnn.device", "!ttnn.global_semaphore"
+_HOST = "SystemMemory"
 
 
 def has_tables(module: ModuleOp) -> bool:
@@ -51,13 +54,14 @@ class ModuleWriter:
 
     Args:
         module: A module of TTNN.
+        types: The schema; only the newest is one of files that are written.
 
     Raises:
         CompileError: A binary has no table for an operation, a type or an attribute of it.
     """
 
-    def __init__(self, module: ModuleOp) -> None:
-        self.schema = schema()
+    def __init__(self, module: ModuleOp, types: Schema | None = None) -> None:
+        self.schema = schema() if types is None else types
         self.functions = programs_of(module)
         self.indices = {name: index for index, name in enumerate(self.functions)}
         self.entries = {*entries_of(module)}
@@ -91,6 +95,7 @@ class _ProgramWriter:
     def __init__(self, module: ModuleWriter, function: FuncOp) -> None:
         self.module, self.function, self.schema = module, function, module.schema
         self.mesh = mesh_of(function)
+        self._names = names_of(function)
         self._references: dict[SSAValue, Tree] = {}
 
     def tree(self, debug_info: Tree | None) -> Tree:
@@ -124,7 +129,7 @@ class _ProgramWriter:
             if not isinstance(value.type, TensorType) and str(value.type) not in {_DEVICE, _SEMAPHORE}:
                 raise CompileError(f"a binary has no input of {value.type}", location=location_of(self.function))
         semaphores = [tree for value, tree in given if str(value.type) == _SEMAPHORE]
-        return tree | {"semaphore_inputs": semaphores}
+        return known_fields(self.schema.record("ttnn.Program"), tree | {"semaphore_inputs": semaphores})
 
     def _opened(self, reference: Tree) -> Tree:
         """The operation that opens a device, for a function that gets it as an argument."""
@@ -161,7 +166,7 @@ class _ProgramWriter:
         return {
             "type_type": table.variant,
             "type": tree,
-            "debug_info": str(op).split("\n", 1)[0],
+            "debug_info": op_text(op, locations=True, local_scope=True, names=self._names).strip(),
             "loc_info": str(op.location),
         }
 
@@ -191,7 +196,10 @@ class _OperationWriter:
     def _record(self, record: Record) -> Tree:
         found: Tree = {}
         for field in record.fields.values():
-            found |= self._field(field)
+            part = self._field(field)
+            # The host has no memory config.
+            if not any(isinstance(each, dict) and each.get("buffer_type") == _HOST for each in part.values()):
+                found |= part
         return found
 
     def _field(self, field: Field) -> Tree:

@@ -66,6 +66,13 @@ class Tolerance:
     noise: Callable[[], torch.Tensor] | None = None
     by_rms: bool = False
 
+    def __str__(self) -> str:
+        parts = [f"{self.max_ulp:g} ulp"]
+        parts += [f"{self.atol:g}"] * bool(self.atol)
+        parts += [f"{self.relative:.3g} of its size"] * bool(self.relative)
+        parts += ["its backward error"] * (self.noise is not None)
+        return " + ".join(parts) + (", root mean square" if self.by_rms else "")
+
 
 @dataclass(frozen=True)
 class Verdict:

@@ -69,6 +69,11 @@ class SystemDesc:
         return tiles // 2 if wide and self.dst_halved_when_wide else tiles
 
     @property
+    def rules(self) -> str:
+        """The name for users, who see that no chip runs: ``wormhole_b0 rules on cpu``, or ``cpu``."""
+        return self.name if self.arch == "cpu" else f"{self.name} rules on cpu"
+
+    @property
     def dram_banks(self) -> int:
         """Banks of DRAM that a config may shard a tensor over, in one row; a cpu's are those of a Wormhole."""
         return 8 if self.arch == "blackhole" else 12

@@ -88,6 +88,12 @@ def _parser() -> argparse.ArgumentParser:
         help="a file that torch.save wrote, a list of tensors; for a text of another compiler an .npz file of arrays",
     )
     run.add_argument("--golden", action="store_true", help="compare every op with its golden on equal operands")
+    run.add_argument(
+        "--report",
+        type=Path,
+        metavar="FILE",
+        help="with --golden, a file of JSON lines, and a page beside it: ops on equal operands and in a chain, results",
+    )
     _add_mesh(run)
     run.add_argument("--target", help="the target of a text of another compiler; by default the text's, or cpu")
     run.add_argument("--save", type=Path, help="write the results with torch.save")

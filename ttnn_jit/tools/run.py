@@ -43,6 +43,8 @@ PROGRAM_SUFFIX = ".ttjp"
 
 def main(options: argparse.Namespace) -> int:
     """Prints or saves the results; equal seeds give equal inputs."""
+    if options.report and not options.golden:
+        raise ArgumentError("--report writes what --golden compares", help="give both")
     reader = _READERS.get(Path(options.file).suffix, _of_text)
     results = reader(options)
     if options.save:

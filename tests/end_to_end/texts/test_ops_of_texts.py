@@ -8,9 +8,9 @@ import torch
 from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.frontend.ir.texts import entries_of, parse_texts
+from ttnn_jit.sessions.text_runs import GoldenRun
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.tools.texts.bisect import module_of_op
-from ttnn_jit.tools.texts.goldens import GoldenRun
 from ttnn_jit.tools.texts.inputs import draw_inputs
 
 CONVOLUTION = (
@@ -171,7 +171,7 @@ def checked(module: TextModule, name: str = "main") -> list[torch.Tensor]:
     inputs = draw_inputs(module.functions[name], program.arguments, seed=0)
     results = program(*inputs)
     run = GoldenRun(module, name, inputs)
-    wrong = [verdict.reason for each in run.compared() for verdict in each.verdicts if not verdict.matches]
+    wrong = [reason for each in run.compared() for reason in each.failures]
     assert not wrong
     for result, spec in zip(results, program.results, strict=True):
         assert result.dtype is spec.dtype.torch

@@ -65,6 +65,15 @@ class OpCall:
         return [self.arguments[self.operation.updates]] if self.operation.updates and not tensors else tensors
 
 
+def updated_operands(op: Operation) -> list[int]:
+    """The indices of the operands that an op writes to; none of an op that has no declaration."""
+    found = text_operations().get(name_of(op))
+    if found is None or not found.updates:
+        return []
+    updated = read_op(op).arguments[found.updates]
+    return [index for index, value in enumerate(op.operands) if value is updated]
+
+
 def is_allocated(value: SSAValue) -> bool:
     """Whether a tensor has no elements of its own: the ops that it is the last operand of write it."""
     owner = value.owner
