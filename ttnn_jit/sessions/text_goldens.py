@@ -15,6 +15,7 @@ from ttnn_jit.dialects.text_calls.op_calls import OpCall
 from ttnn_jit.dialects.text_calls.tensor_types import spec_in_text
 from ttnn_jit.golden.comparison_recorder import Outcome
 from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, judge
+from ttnn_jit.specs.dtypes import WIDE_FLOATS
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.ttnn.calling.golden_calls import GoldenCall
@@ -29,6 +30,12 @@ _RELATIVE = 2.0**-20
 """Of the golden, and of the root mean square of all its elements: eight roundings to float32."""
 _SUM_ERROR = 2.0**-16
 """Relative error of float32 sums, as of eager calls (ttnn/observing/comparison_tolerances.py)."""
+_WIDE_UNITS = 4.0
+"""Of floats of 64 bits, in which goldens are computed as well: they are off by a unit or two themselves."""
+_WIDE_RELATIVE = 2.0**-49
+"""As `_RELATIVE`, of results in float64."""
+_WIDE_SUM_ERROR = 2.0**-45
+"""As `_SUM_ERROR`, of results in float64."""
 
 
 class JudgedOp:
@@ -136,14 +143,14 @@ class JudgedOp:
     ) -> Outcome:
         got, right, spec = judged
         tolerance = self._tolerance(index, spec)
-        right = right.to(spec.dtype.torch) if spec.dtype.compute.is_bool else right
+        right = right.to(spec.dtype.torch) if spec.dtype.compute.is_bool else _plain(right)
         exact = right if not right.is_floating_point() else right.double()
         if _is_exact(got, right):
             verdict = Verdict(matches=True, reason="", pcc=1.0, max_ulp=0.0, allclose=True)
         else:
             verdict = judge(got, exact, ResultFormat(spec.dtype, self._is_on_chip), tolerance)
         dtype = self._read.results[0 if self._mesh else index].dtype.mlir
-        return Outcome(verdict, result, golden, dtype, str(tolerance), self._call.operands)
+        return Outcome(verdict, result, _plain(golden), dtype, str(tolerance), self._call.operands)
 
     def _tolerance(self, index: int, spec: TensorSpec) -> Tolerance:
         if self._relative is not None:
@@ -151,6 +158,9 @@ class JudgedOp:
         operation = self._read.operation
         stated = operation.stated_ulp(self._read.call(lambda _: None))
         units = max(stated or 0.5, 0.5) + spec.dtype.is_block_float / 2
+        if spec.dtype in WIDE_FLOATS:
+            noise = partial(self._judged.noise, index, _WIDE_SUM_ERROR, narrows=False)
+            return Tolerance(max(units, _WIDE_UNITS), relative=_WIDE_RELATIVE, noise=noise)
         if stated is not None:
             return Tolerance(units)
         return Tolerance(units, relative=_RELATIVE, noise=partial(self._judged.noise, index, self._error()))
@@ -203,14 +213,29 @@ def _is_exact(got: torch.Tensor, golden: torch.Tensor) -> bool:
     """Whether a result is its golden, rounded to the result's type; NaN is unequal to itself."""
     import torch
 
-    return torch.equal(got, golden.to(got.dtype))
+    own = got.view(torch.int64) if got.dtype is torch.uint64 else got
+    return torch.equal(own, golden.to(own.dtype))
 
 
 def _widened(x: torch.Tensor) -> torch.Tensor:
     """Floats as float64, and unsigned integers as int64: torch computes with few unsigned types."""
+    import torch
+
     if x.is_floating_point():
         return x.double()
+    if x.dtype is torch.uint64:
+        from ttnn_jit.golden.unsigned_tensors import unsigned
+
+        return unsigned(x)
     return x if x.dtype.is_signed or x.dtype.itemsize == 1 else x.long()
+
+
+def _plain(golden: torch.Tensor) -> torch.Tensor:
+    """The bits of unsigned integers of 64 bits as int64; other tensors as they are."""
+    import torch
+
+    found = golden.as_subclass(torch.Tensor)
+    return found.view(torch.int64) if found.dtype is torch.uint64 else found
 
 
 def _listed(found: Any) -> list[torch.Tensor]:
