@@ -199,7 +199,7 @@ class DataType(ElementFormat, metaclass=_DataTypes):
     INT16 = -1
     BOOL = -2
     INT64 = -3
-    INT8 = -4
+    SINT8 = -4  # ttnn has another INT8, which is not implemented
     UINT64 = -5
     FLOAT16 = -6
     FLOAT64 = -7
@@ -385,7 +385,7 @@ DataType.UINT16.traits = _integers(ComputeType.U32, Storage.LOW_BITS, "uint16", 
 DataType.INT32.traits = _integers(ComputeType.I32, Storage.WHOLE, "int32")
 DataType.INT16.traits = _integers(ComputeType.I32, Storage.LOW_BITS, "int16", is_foreign=True)
 DataType.INT64.traits = _integers(ComputeType.I64, Storage.WHOLE, "int64", is_foreign=True)
-DataType.INT8.traits = _integers(ComputeType.I32, Storage.LOW_BITS, "int8", is_foreign=True, is_of_texts=True)
+DataType.SINT8.traits = _integers(ComputeType.I32, Storage.LOW_BITS, "int8", is_foreign=True, is_of_texts=True)
 DataType.UINT64.traits = _integers(ComputeType.U64, Storage.WHOLE, "uint64", is_foreign=True, is_of_texts=True)
 DataType.FLOAT16.traits = DTypeTraits(
     itemsize=2,
