@@ -19,7 +19,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -135,7 +135,8 @@ class _Run:
         time.sleep(delay)
         how_far = self._how_far(victim)
         if process is not None:
-            os.kill(process, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it has ended by itself
+                os.kill(process, signal.SIGKILL)
         return how_far
 
     def _process_of(self, rank: int) -> int | None:
@@ -177,7 +178,7 @@ class _Run:
         if re.match(rf"DistributedError: {re.escape(__file__)}:\d+:\d+: ", text):
             return ""
         file = file if file.exists() else self._places / "launcher"
-        shown = file.read_text(errors="replace")[-1000:]
+        shown = file.read_text(errors="replace")[-4000:]
         return f"{self._how_far(rank)}, {text or 'it said nothing'} {shown!r}"
 
 
