@@ -176,7 +176,8 @@ class _Run:
         text = told.read_text() if told.exists() else ""
         if re.match(rf"DistributedError: {re.escape(__file__)}:\d+:\d+: ", text):
             return ""
-        shown = file.read_text(errors="replace")[-300:] if file.exists() else ""
+        file = file if file.exists() else self._places / "launcher"
+        shown = file.read_text(errors="replace")[-1000:]
         return f"{self._how_far(rank)}, {text or 'it said nothing'} {shown!r}"
 
 

@@ -44,11 +44,8 @@ def _short(value: Any) -> str:
 def _attribute(kind: str, type_: Any, value: Any, variant: str) -> Attribute:
     if isinstance(type_, Union):
         return _of_union(variant, value)
-    if kind == "I64ElementsAttr":  # pairs of devices, whose vector is flat
-        return attribute_of_value([value[place : place + 2] for place in range(0, len(value), 2)], kind)
     if not kind.startswith("#"):
-        word = _keyword(kind, value) if isinstance(type_, Enum) else value
-        return attribute_of_value(word, kind)
+        return attribute_of_value(_plain_value(kind, type_, value), kind)
     return _of_dialect(kind[1:], value)
 
 
@@ -62,6 +59,13 @@ def _of_dialect(name: str, value: Any) -> Attribute:
             return parsed(attribute_text(name, value))
         case _:
             return parsed(f"#{name}<{_keyword(name, value)}>")
+
+
+def _plain_value(kind: str, type_: Any, value: Any) -> Any:
+    """A value as `attribute_of_value` takes it."""
+    if kind == "I64ElementsAttr":  # pairs of devices, whose vector is flat
+        return [value[place : place + 2] for place in range(0, len(value), 2)]
+    return _keyword(kind, value) if isinstance(type_, Enum) else value
 
 
 _EXTENTS = {"ttnn.mesh_shape", "ttnn.mesh_offset"}

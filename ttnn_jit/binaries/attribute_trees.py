@@ -197,6 +197,8 @@ def _record(schema: Schema, record: Record, tree: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in tree.items():
         field = record.fields.get(_RENAMED.get(name, str(name)))
+        if field is None and value is False:
+            continue  # a switch of another version that is off
         if field is None:
             raise CompileError(f"{record.name} of a binary has no field for the parameter {name}")
         found |= fitted_field(schema, field.name, field.type, value)
@@ -310,6 +312,8 @@ def _raw(cpp_type: str, dialect: str, value: Any) -> Any:
         return tuple(_raw(inner[1], dialect, each) for each in value) if is_list else _raw(inner[1], dialect, value)
     if cpp_type in _NUMBERS:
         return _NUMBERS[cpp_type](value)
+    if cpp_type == "CoreCoordAttr" and dialect == "ttcore":  # kept as a pair
+        return value["y"], value["x"]
     found = tables.attribute_of_class(cpp_type, dialect)
     if found is not None:
         return _nested(found[0], value)

@@ -51,6 +51,9 @@ Text = Callable[[], str]
 
 HOST, CODEGEN, ASSEMBLY = "host", "codegen", "assembly"
 
+CHIP_STAGES = ("ttkernel", "ttmetal")
+"""Stages that no compile runs, in order: what the cores of a chip would run, after `pipeline.CHIP_PASSES` in turn."""
+
 
 def stages() -> tuple[str, ...]:
     """Every stage of a compile that has a text, in order."""
@@ -242,11 +245,18 @@ def _show(observer: Callable[[str, Text], None], stage: str, after: ModuleOp) ->
 
 
 def text_of_scheduled(module: ModuleOp, stage: str) -> str:
-    """The text of `HOST`, `CODEGEN` or `ASSEMBLY` of a module after ``d2m-insert-dst-register-access``.
+    """The text of a stage behind the passes, for a module after ``d2m-insert-dst-register-access``.
+
+    Args:
+        module: The module, which `CHIP_STAGES` change.
+        stage: `HOST`, `CODEGEN` or `ASSEMBLY`, or one of `CHIP_STAGES`.
 
     Raises:
         CompileError: The module contains anything but scheduled kernels.
+        PassError: A kernel cannot be written for the cores of a chip.
     """
+    if stage in CHIP_STAGES:
+        return _text_for_chips(module, stage)
     from ttnn_jit.codegen.host.host_text import host_text
     from ttnn_jit.compiler.backends import backend_for
 
@@ -254,6 +264,14 @@ def text_of_scheduled(module: ModuleOp, stage: str) -> str:
     if stage == HOST:
         return host_text(code.host)
     return code.assembly() if stage == ASSEMBLY else "\n".join(code.texts.values())
+
+
+def _text_for_chips(module: ModuleOp, stage: str) -> str:
+    from ttnn_jit.dialects import print_module
+    from ttnn_jit.transforms import pipeline
+
+    pipeline.run_passes(module, pipeline.CHIP_PASSES[: CHIP_STAGES.index(stage) + 1])
+    return print_module(module)
 
 
 def compile_scheduled(module: ModuleOp) -> Program:

@@ -35,6 +35,10 @@ class Numerics(enum.Enum):
     IEEE = "ieee"
 
 
+L1_BASE = 103712
+"""The first address of a core's L1 that programs use, as tt-mlir's descriptions of chips say; the firmware is below."""
+
+
 @dataclass(frozen=True)
 class SystemDesc:
     """The parameters of a system for the compiler and the runtime; sizes in bytes, grids in cores (rows, columns).

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from xdsl.passes import ModulePass
 
+from ttnn_jit.compiler.texts.metal_pipeline import MetalPipelineOfTexts, takes_texts
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.options import USER_PASSES, CompileOptions
@@ -78,6 +79,8 @@ def _own(named: Sequence[tuple[str, str]]) -> tuple[ModulePass, ...] | None:
     known = {*pipeline.pass_names(), pipeline.TTMETAL_PIPELINE, "all"}
     if any(name not in known or pipeline.is_over_texts(name) for name, _ in named):
         return None
+    if any(takes_texts(*each) for each in named):
+        return None
     chosen: list[ModulePass] = []
     for name, options in named:
         if name == "all":
@@ -101,7 +104,9 @@ def _is_own_spec(name: str, options: str) -> bool:
 def _texts(named: Sequence[tuple[str, str]], ir_version: str) -> tuple[ModulePass, ...] | None:
     chosen: list[ModulePass] = []
     for name, given in named:
-        if pipeline.is_over_texts(name) or name in USER_PASSES:
+        if takes_texts(name, given):
+            chosen.append(MetalPipelineOfTexts(given))
+        elif pipeline.is_over_texts(name) or name in USER_PASSES:
             chosen += pipeline.parse_passes(f"{name}{{{given}}}" if given else name)
         elif name in text_pass_names():
             chosen += text_passes(name, given, ir_version=ir_version or "")

@@ -18,6 +18,7 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 
 from ttnn_jit.compiler import driver
 from ttnn_jit.compiler.inspection import print_stage
+from ttnn_jit.compiler.texts.metal_pipeline import MetalPipelineOfTexts
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, PassError, TtnnJitError
 from ttnn_jit.dialects import InvalidModule, parse_module, verify
 from ttnn_jit.dialects.text.printer import op_text
@@ -137,10 +138,12 @@ def _after_text_passes(
     )
     reports.begin(module)
     try:
+        verifier: Callable[[ModuleOp], None] = verify_upstream
         for each in passes:
-            _run_pass(each, module, options, reports, verifier=verify_upstream)
+            verifier = verify if isinstance(each, MetalPipelineOfTexts) else verifier
+            _run_pass(each, module, options, reports, verifier=verifier)
         if passes:
-            verify_upstream(module)
+            verifier(module)
     except PassError as error:
         raise error.__cause__ if isinstance(error.__cause__, TtnnJitError) else error from None
     return module
@@ -203,7 +206,9 @@ def with_stages(document: str) -> str:
     """
     if f"<!-- {_TEXT_PASSES}: begin -->" in document:
         return markdown.with_section(document, _TEXT_PASSES, markdown.table(("pass", "options", "what"), described()))
-    return markdown.with_section(document, "stages", "\n".join(["```text", *driver.stages(), "```"]))
+    return markdown.with_section(
+        document, "stages", "\n".join(["```text", *driver.stages(), *driver.CHIP_STAGES, "```"])
+    )
 
 
 _TEXT_PASSES = "text passes"
@@ -219,7 +224,7 @@ def _emitted(module: ModuleOp, options: argparse.Namespace) -> str:
     if stage is None:
         return ""
     stages = driver.stages()
-    behind = stages[stages.index(driver.HOST) :]
+    behind = (*stages[stages.index(driver.HOST) :], *driver.CHIP_STAGES)
     if stage not in behind:
         names = ", ".join(f"`{each}`" for each in behind)
         raise ArgumentError(f"`--emit` prints {names}, got {stage!r}", help="`-p a,b` prints the module after stage b")
@@ -238,6 +243,7 @@ def _listed() -> Iterator[str]:
             for name, (_, follows) in USER_PASSES.items()
             if follows == stage
         )
+    yield from (f"{each.name}  (not in a compile)" for each in pipeline.CHIP_PASSES)
 
 
 def load_passes(file: Path) -> None:

@@ -39,6 +39,8 @@ from ttnn_jit.process.progress import SHOW_AFTER, with_progress
 from ttnn_jit.specs.options import USER_PASSES, CompileOptions
 from ttnn_jit.transforms import stage_order
 from ttnn_jit.transforms.kernels.equal_kernels import ShareEqualKernels
+from ttnn_jit.transforms.passes.convert_d2m_to_ttkernel import ConvertD2MToTTKernel
+from ttnn_jit.transforms.passes.convert_d2m_to_ttmetal import ConvertD2MToTTMetal
 from ttnn_jit.transforms.passes.convert_stablehlo_to_ttir import ConvertStablehloToTTIR, StablehloToTTIRPipeline
 from ttnn_jit.transforms.passes.convert_tosa_to_ttir import ConvertTosaToTTIR
 from ttnn_jit.transforms.passes.d2m_generic_fusion import D2MGenericFusion
@@ -85,6 +87,9 @@ _DEFAULT_PASSES = stage_passes(CompileOptions())
 SCHEDULED = D2MInsertDstRegisterAccess.name
 """The stage whose module codegen reads."""
 
+CHIP_PASSES: tuple[ModulePass, ...] = (ConvertD2MToTTKernel(), ConvertD2MToTTMetal())
+"""The passes from the scheduled module to the kernels of a chip's cores, which no compile runs."""
+
 _OWN_PASSES: dict[str, type[ModulePass]] = {
     own.name: type(own)
     for own in (
@@ -94,6 +99,8 @@ _OWN_PASSES: dict[str, type[ModulePass]] = {
         StablehloPipeline(),
         StablehloToTTIRPipeline(),
         ConvertTosaToTTIR(),
+        ConvertD2MToTTKernel(),
+        ConvertD2MToTTMetal(),
         *_DEFAULT_PASSES,
     )
 }

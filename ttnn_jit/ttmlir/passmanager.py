@@ -9,10 +9,12 @@ from typing import Any, Self
 
 from xdsl.passes import ModulePass
 
+from ttnn_jit.compiler.texts.metal_pipeline import MetalPipelineOfTexts
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.dialects.text.printer import op_text
 from ttnn_jit.dialects.upstream.context import UpstreamContext
 from ttnn_jit.dialects.upstream.verifying import verify_upstream
+from ttnn_jit.dialects.verifier import verify
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.transforms import pipeline
 from ttnn_jit.transforms.texts.registry import named_passes, text_passes
@@ -133,10 +135,12 @@ def run_passes(
     """
     try:
         each_pass = (each for name, options in passes for each in _passes_of(name, options))
+        verifier = verify_upstream
         for number, each in enumerate(each_pass):
             _run_pass(each, module, number, printed)
+            verifier = verify if isinstance(each, MetalPipelineOfTexts) else verifier
             if verifies:
-                verify_upstream(module.held)
+                verifier(module.held)
             log_module(each.name, module)
     except TtnnJitError as error:
         raise MLIRError(f"Failure while executing pass pipeline:\n{error}", [error]) from error
@@ -156,6 +160,8 @@ def _run_pass(each: ModulePass, module: Any, number: int, printed: PrintedStages
 
 
 def _passes_of(name: str, options: str) -> Sequence[ModulePass]:
+    if name == pipeline.TTMETAL_PIPELINE:
+        return [MetalPipelineOfTexts(options)]
     if pipeline.is_over_texts(name):
         return pipeline.parse_passes(f"{name}{{{options}}}" if options else name)
     return text_passes(name, options)

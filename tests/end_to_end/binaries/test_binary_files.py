@@ -126,7 +126,10 @@ def test_goldens_and_stages_are_in_a_binary():
     loaded = Binary.of_bytes(
         made().of_module(made().module, {'loc("x")': {0: golden}}, [("ttir", "module {}")]).to_bytes()
     )
-    assert loaded.get_debug_info_golden('loc("x")') == {0: golden}
+    assert loaded.goldens() == {'loc("x")': {0: golden}}
+    found = loaded.get_debug_info_golden('loc("x")')[0]
+    assert (found.name, found.shape, found.stride, found.dtype.name) == ("total", [2, 2], [2, 1], "Float32")
+    assert found.get_data_buffer() == golden.data
     assert loaded.get_debug_info_golden("elsewhere") == {}
     assert loaded.stages() == [("ttir", "module {}")]
 

@@ -5,7 +5,10 @@ from dataclasses import replace
 
 import pytest
 
+from ttnn_jit.binaries.system_trees import attribute_tree, description_attribute
 from ttnn_jit.diagnostics.errors import ArgumentError, ProgramFormatError
+from ttnn_jit.dialects.upstream.rewriting.made_attributes import parsed
+from ttnn_jit.dialects.upstream.rewriting.system_descriptions import system_desc
 from ttnn_jit.schemas.flatbuffer_writer import FlatbufferWriter
 from ttnn_jit.schemas.schema import schema
 from ttnn_jit.specs.target import PRESETS, SYSTEMS, read_target
@@ -62,3 +65,14 @@ def test_a_binary_is_no_system_description(tmp_path):
     path.write_bytes(FlatbufferWriter(schema()).write({"schema_hash": schema().hash}, "TTNN"))
     with pytest.raises(ArgumentError, match="is a binary of ttnn, and a system description is read"):
         read_target(str(path))
+
+
+def test_a_system_of_a_text_is_read_as_it_was_written():
+    chip = str(system_desc("wormhole_b0", (8, 8), 2)).replace(
+        "num_datamovement_threads = 2",
+        "num_datamovement_threads = 2, dram_grid = 1x12, dram_bank_to_logical_worker_noc0 = [(7, 3), (0, 0)], "
+        "dram_bank_to_logical_worker_noc1 = [(7, 3), (1, 1)]",
+    )
+    tree = attribute_tree(schema(), parsed(chip))
+    assert tree["chip_descs"][0]["dram_bank_to_logical_worker_noc0"] == [{"y": 7, "x": 3}, {"y": 0, "x": 0}]
+    assert attribute_tree(schema(), description_attribute(tree)) == tree

@@ -49,7 +49,30 @@ OTHER_MEANINGS = {
     },
     ("tools/chosen_passes.py", "all"): "every pass",
     ("transforms/texts/passes/ttir_to_ttir_decomposition.py", "gather"): "the file of rules for ops with indices",
-    ("ttmlir/attribute_builders.py", "sign"): "whether integers have one",
+    ("module_builders/base/builder_runtime.py", "max"): "a field of a report",
+    **{
+        ("module_builders/goldens/golden_map_tensor.py", word): "an operator of Python"
+        for word in ("abs", "add", "eq", "ge", "gt", "le", "lt", "matmul", "mul", "ne", "neg", "pow", "sub")
+    },
+    **{
+        (
+            "module_builders/stablehlo/region_methods.py",
+            word,
+        ): "a method of the builder, or how a window is folded"
+        for word in ("add", "max", "min", "mul", "scatter", "sort")
+    },
+    **{
+        (
+            f"module_builders/{dialect}/{dialect}_builder.py",
+            word,
+        ): "a method of the builder, or a part of its call"
+        for dialect, words in (
+            ("stablehlo", ("clamp", "gather", "pad", "reshape")),
+            ("ttir", ("clamp_scalar", "max", "min", "reshape", "slice_static", "topk")),
+            ("ttnn", ("clamp_scalar", "max", "min", "repeat", "reshape", "typecast")),
+        )
+        for word in words
+    },
     ("ttmlir/dialect_attributes.py", "scatter"): "an attribute of StableHLO",
     ("ttmlir/mlir_views.py", "view"): "what shows an operation by its declaration",
     ("ttnn/namespace/mirrored_modules.py", "matmul"): "a module of ttnn's",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import field, replace
 from functools import partial
 from typing import Any
@@ -255,6 +256,27 @@ def located(error: TtnnJitError, op: Operation, location: Location | None) -> Co
     if isinstance(error, CompileError) and error.location is not None:
         return error
     return CompileError(f"`{name_of(op)}`: {error.message}", location=location, help=error.help)
+
+
+_OF_UNCHECKED_ATTRIBUTES = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
+"""What declarations raise if attributes of an op contradict one another: the verifier does not check every op."""
+
+
+@contextmanager
+def errors_at(op: Operation) -> Iterator[None]:
+    """Errors inside have the place of an op.
+
+    Raises:
+        CompileError: The op is not executed here, or its attributes do not fit its operands or one another.
+    """
+    try:
+        yield
+    except TtnnJitError as error:
+        raise located(error, op, location_of(op)) from error
+    except _OF_UNCHECKED_ATTRIBUTES as error:
+        raise CompileError(
+            f"`{name_of(op)}`: its operands, attributes and results do not fit one another", location=location_of(op)
+        ) from error
 
 
 # --- Regions ----------------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from ttnn_jit.diagnostics.errors import CompileError, ShapeError, TtnnJitError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects.function_builder import FunctionOps
 from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.dialects.text_calls.op_calls import OpCall, is_allocated, is_only_a_number, located, read_op
+from ttnn_jit.dialects.text_calls.op_calls import OpCall, errors_at, is_allocated, is_only_a_number, read_op
 from ttnn_jit.dialects.text_calls.shards import check_devices, shard_tilings
 from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text, spec_of_element
 from ttnn_jit.dialects.text_calls.text_attributes import name_of, symbol_of
@@ -133,6 +133,8 @@ class _Ops(WideOps, FunctionOps):
         """An input of the program, or a fill."""
         if numbers.splat is not None:
             return self.filled(numbers.splat, spec)
+        if len(numbers.numbers) != spec.volume:
+            raise ShapeError(f"{len(numbers.numbers)} numbers are no tensor of shape {list(spec.shape)}")
         return self._lowering.input(Constant(numbers), spec)
 
     def in_text(
@@ -224,7 +226,7 @@ class FunctionLowering:
         """The text's names of values; of two, the first."""
         found: dict[SSAValue, str] = {}
         for value, made in self._values.items():
-            if name := text_name(value):
+            if made and (name := text_name(value)):
                 found.setdefault(made[0].handle, name)
         return found
 
@@ -269,30 +271,33 @@ class FunctionLowering:
         ops = _Ops(self, location_of(op))
         given = [ops.rebound(self._read(value)[device]) for value in read.operands]
         values = dict(zip(read.operands, given, strict=True))
-        try:
+        with errors_at(op):
             return computed(ops, read.operation, read.call(values.__getitem__), given)
-        except TtnnJitError as error:
-            raise located(error, op, location_of(op)) from error
 
     def _exchange(self, op: Operation, read: OpCall) -> None:
         """The results of an op that reads tensors of other devices."""
         ops = _Ops(self, location_of(op))
-        try:
+        with errors_at(op):
             call = read.call(lambda value: [ops.rebound(each) for each in self._read(value)])
             call.mesh = self._mesh
             found = read.operation.write(ops, call)
             made = [ops.rounded(each, read.results[0].dtype) for each in found]
             for each in made:
                 check_shape(each, read.results[0])
-        except TtnnJitError as error:
-            raise located(error, op, location_of(op)) from error
         self._values[op.results[0]] = tuple(made)
 
     def _read(self, value: SSAValue) -> tuple[Value, ...]:
         """The tensors of a value, one for each device; zeros of one that nothing has written."""
         if value not in self._values and is_allocated(value):
             self._values[value] = (_Ops(self, None).filled(0, _spec_at(value)),) * self._devices
-        return self._values[value]
+        found = self._values.get(value)
+        if found is None:
+            owner = value.owner
+            raise CompileError(
+                "a value is read before it is computed",
+                location=location_of(owner) if isinstance(owner, Operation) else None,
+            )
+        return found
 
     def _callee(self, op: Operation, name: str) -> FuncOp:
         found = callee_of(self._functions, op, name)
@@ -361,7 +366,7 @@ class FunctionLowering:
     def _run_on_shards(self, op: Operation, read: OpCall) -> None:
         """A region on the shards of every device, whose results are joined."""
         ops = _Ops(self, location_of(op))
-        try:
+        with errors_at(op):
             given, wanted = shard_tilings(read)
             shards = []
             for value, tiling in zip(op.operands, given, strict=True):
@@ -374,8 +379,6 @@ class FunctionLowering:
                 whole = tiling.whole([ops.rebound(each) for each in parts], ops.concat)
                 check_shape(whole, _spec_at(value))
                 results.append((whole,) * self._devices)
-        except TtnnJitError as error:
-            raise located(error, op, location_of(op)) from error
         self._set_results(op, results)
 
     def _run_once(self, op: Operation, _: OpCall) -> None:

@@ -165,11 +165,13 @@ DIVIDE_TRUNC = binary(
 )
 MAXIMUM = binary(
     "maximum",
+    kernel_name="max",
     summary="The larger of x and y; NaN if either is.",
     algebra=AlgebraicProperties(associative=True, selects_operand=True, monotone=True),
 )
 MINIMUM = binary(
     "minimum",
+    kernel_name="min",
     summary="The smaller of x and y; NaN if either is.",
     algebra=AlgebraicProperties(associative=True, selects_operand=True, monotone=True),
 )
@@ -181,6 +183,7 @@ POW = binary(
     probe=Probe(domain=(0.0, 20.0), max_ulp=1.5, max_ulp_bf16=ROUNDED_TWICE),
     ttnn_name="pow_tensor",
     ttir_name="pow",
+    kernel_name="power",
 )
 EQ = comparison("eq", "==", "x equals y", monotone=False)
 NE = comparison("ne", "!=", "x differs from y", monotone=False)

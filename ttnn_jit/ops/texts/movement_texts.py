@@ -16,10 +16,19 @@ from ttnn_jit.ops.language.axes import axis_of
 from ttnn_jit.ops.movement.sequences import arange
 from ttnn_jit.specs.tensor_spec import DataType
 
+
+def _broadcast(ops: Ops, call: TextCall) -> Value:
+    wanted = tuple(call.result.shape)
+    made = tuple(extent * times for extent, times in zip(call.input.shape, call.broadcast_dimensions, strict=True))
+    if made != wanted:
+        raise ShapeError(f"`broadcast_dimensions` make a tensor of shape {list(made)}, not {list(wanted)}")
+    return ops.expand(call.input, wanted)
+
+
 BROADCAST = text(
     "ttir.broadcast",
     "input",
-    lambda ops, call: ops.expand(call.input, tuple(call.result.shape)),
+    _broadcast,
     lambda _, call: call.input.expand(tuple(call.result.shape)),
     broadcast_dimensions=REQUIRED,
     moves=True,
@@ -211,7 +220,10 @@ def _gathered_slices(ops: Ops, call: TextCall) -> Value:
     x, sizes, axes = call.input, call.slice_sizes, call.start_index_map
     if call.operand_batching_dims:
         raise ShapeError("operand_batching_dims are given, and none are executed")
-    index = ops.rounded(call.index, DataType.INT32)
+    index = call.index
+    if index.spec.dtype is DataType.UINT32:
+        index = ops.minimum(index, DataType.INT32.values[-1])  # larger ones would become negative
+    index = ops.rounded(index, DataType.INT32)
     shape = index.shape
     vector = call.index_vector_dim
     if vector == len(shape):

@@ -241,6 +241,37 @@ TEXTS_1D = text(
 )
 
 
+def _of_rows(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A convolution of one dimension whose sizes are attributes: batch and length may be one dimension."""
+
+    def convolve(ops: Any, call: TextCall) -> Any:
+        x, shape = call.input, (call.batch_size, call.input_length, call.in_channels)
+        given = {name: each for name, each in vars(call).items() if name != "results"}
+        given["input"] = ops.reshaped(x, shape) if isinstance(x, Value) else x.reshape(shape)
+        return function(ops, TextCall(given, call.results))
+
+    return convolve
+
+
+TEXTS_1D_OF_TTNN = text(
+    "ttnn.conv1d",
+    "input weight bias?",
+    *map(_of_rows, _with_convolution(_conv1d_geometry, ("length_dim",))),
+    in_channels=REQUIRED,
+    batch_size=REQUIRED,
+    input_length=REQUIRED,
+    stride=REQUIRED,
+    padding=REQUIRED,
+    dilation=REQUIRED,
+    groups=1,
+    out_channels=None,
+    kernel_size=None,
+    batch_dim=0,
+    length_dim=1,
+    channel_dim=2,
+)
+
+
 def _transposed_geometry(call: TextCall) -> Geometry:
     """A convolution over the spread input: the transpose of the strided one."""
     strides, dilation = per_dimension(call.stride, 2), per_dimension(call.dilation, 2)
@@ -354,4 +385,4 @@ TEXTS_GENERAL = text(
     batch_group_count=1,
 )
 
-TEXTS = (TEXTS_1D, TEXTS_2D, TEXTS_3D, TEXTS_TRANSPOSED, TEXTS_GENERAL)
+TEXTS = (TEXTS_1D, TEXTS_1D_OF_TTNN, TEXTS_2D, TEXTS_3D, TEXTS_TRANSPOSED, TEXTS_GENERAL)

@@ -14,7 +14,9 @@ from types import FrameType
 
 from ttnn_jit.diagnostics.source import Location, whole_line
 
-PATIENCE = 5.0  # seconds; torch's agent kills a process 30 s after its SIGTERM
+PATIENCE = 20.0
+"""Seconds until the error is raised in code of a library: longer than an import of torch on a busy machine takes, which
+turns errors into others; torch's agent kills a process 30 s after its SIGTERM."""
 _INTERVAL = 0.02  # seconds between looks at what runs
 
 _REQUESTED_AT: list[float] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -14,7 +15,9 @@ from ttnn_jit.dialects.spelling.naming import names_around
 from ttnn_jit.dialects.text.printer import op_text
 from ttnn_jit.dialects.text_calls.op_calls import updated_operands
 from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text
+from ttnn_jit.specs.target import SystemDesc, resolve_target
 from ttnn_jit.ttmlir.mlir_locations import Location
+from ttnn_jit.ttmlir.ttmlir_runtime.chip_memory import MemoryRun
 from ttnn_jit.ttmlir.ttmlir_runtime.data_types import OF_TORCH, DataType, device_dtype, on_device
 from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
 from ttnn_jit.ttmlir.ttmlir_runtime.runtime_tensors import Tensor
@@ -36,6 +39,13 @@ class CallbackContext:
         self.binary = binary
         self.program_index = program_index
         self.run = run
+
+    @cached_property
+    def memory(self) -> MemoryRun:
+        """The memory of the chip for which the binary was compiled, along the run."""
+        function = self.binary.text_module.functions[self.binary.get_program_name(self.program_index)]
+        described = self.binary.get_system_desc_as_json()
+        return MemoryRun(function, resolve_target(SystemDesc.from_json(described, "the system of the binary")))
 
 
 class TensorRef:
@@ -97,6 +107,8 @@ class DebugHooks:
     """
 
     current: DebugHooks | None = None
+    running: tuple[CallbackContext, OpContext] | None = None
+    """The submitted program and the operation around which a hook is being called."""
 
     def __init__(
         self,
@@ -175,9 +187,14 @@ class _HookedRun(OpWatcher):
         self._call_around(self._hooks.post_op, op)
 
     def _call_around(self, hook: Hook | None, op: Operation) -> None:
-        if hook is not None:
-            context = self._programs[-1]
-            hook(context.binary, context, OpContext(op))
+        if hook is None:
+            return
+        context, op_context = self._programs[-1], OpContext(op)
+        DebugHooks.running = self._submitted, op_context
+        try:
+            hook(context.binary, context, op_context)
+        finally:
+            DebugHooks.running = None
 
 
 def _call(hook: Hook | None, *arguments: Any) -> None:
@@ -206,6 +223,11 @@ def get_program_index(context: CallbackContext) -> int:
 def get_op_loc_info(op_context: OpContext) -> str:
     """``loc("...")``."""
     return str(Location(op_context.op.location))
+
+
+def get_debug_info_golden(binary: Binary, location: str) -> dict[int, Any]:
+    """The goldens that a binary holds for a location, by device; none is an empty dictionary."""
+    return dict(binary.get_debug_info_golden(location))
 
 
 def get_op_debug_str(op_context: OpContext) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ttnn_jit.binaries.debug_information import Golden, Goldens, Stages, debug_tree, goldens_in, stages_in
+from ttnn_jit.binaries.debug_information import Goldens, Stages, debug_tree, goldens_in, stages_in
 from ttnn_jit.binaries.module_to_tables import ModuleWriter, has_tables, programs_of
 from ttnn_jit.binaries.tables_to_module import module_of_tree
 from ttnn_jit.compiler.texts.text_programs import TextModule
@@ -22,7 +22,8 @@ from ttnn_jit.schemas.json_text import json_text
 from ttnn_jit.schemas.schema import schema
 from ttnn_jit.specs.target import resolve_target
 from ttnn_jit.ttmlir.ttmlir_runtime.data_types import TORCH_DTYPES, DataType, device_dtype
-from ttnn_jit.ttmlir.ttmlir_runtime.described_systems import load_system_desc_from_path
+from ttnn_jit.ttmlir.ttmlir_runtime.described_systems import SystemDescription, load_system_desc_from_path
+from ttnn_jit.ttmlir.ttmlir_runtime.golden_tensors import GoldenTensor
 from ttnn_jit.ttmlir.ttmlir_runtime.metal_binary import MetalBinary
 
 IDENTIFIER = "TTNN"
@@ -185,7 +186,7 @@ class Binary:
     def names(self) -> list[str]:
         """The names of its programs, in order."""
         if self._contents is not None:
-            return [each["name"] for each in self._programs]
+            return [each["name"] for each in self.programs]
         return [*programs_of(self._module)]
 
     def lower(self) -> None:
@@ -199,33 +200,34 @@ class Binary:
 
     def get_num_programs(self) -> int:
         """The number of programs."""
-        return len(self._programs)
+        return len(self.programs)
 
     def get_program_name(self, program_index: int) -> str:
         """The name of a program."""
-        return str(self._programs[program_index]["name"])
+        return str(self.programs[program_index]["name"])
 
     def is_program_private(self, program_index: int) -> bool:
         """Whether a program is only called by others."""
-        return bool(self._programs[program_index]["private"])
+        return bool(self.programs[program_index]["private"])
 
     def get_program_mesh_shape(self, program_index: int) -> list[int]:
         """The extents of a program's mesh."""
-        mesh = self._programs[program_index].get("mesh_shape", {"y": 1, "x": 1})
+        mesh = self.programs[program_index].get("mesh_shape", {"y": 1, "x": 1})
         return [mesh["y"], mesh["x"]]
 
     @property
-    def _programs(self) -> list[dict[str, Any]]:
+    def programs(self) -> list[dict[str, Any]]:
+        """The programs, as tables; those of a module that has operations without one have none."""
         found: list[dict[str, Any]] = self._tree.get("programs", [])
         return found
 
     def inputs(self, program_index: int) -> list[dict[str, Any]]:
         """The references of a program's inputs: shapes, data types, layouts, what is cut over devices."""
-        return [_on_device(each) for each in self._programs[program_index].get("inputs", [])]
+        return [_on_device(each) for each in self.programs[program_index].get("inputs", [])]
 
     def outputs(self, program_index: int) -> list[dict[str, Any]]:
         """The references of a program's outputs."""
-        return [_on_device(each) for each in self._programs[program_index].get("outputs", [])]
+        return [_on_device(each) for each in self.programs[program_index].get("outputs", [])]
 
     def get_program_inputs_as_json(self, program_index: int) -> str:
         """The references of a program's inputs."""
@@ -237,7 +239,7 @@ class Binary:
 
     def get_program_ops_as_json(self, program_index: int) -> str:
         """The operations of a program."""
-        return json_text(self._programs[program_index].get("operations", []))
+        return json_text(self.programs[program_index].get("operations", []))
 
     def get_system_desc_as_json(self) -> str:
         """The system that it was compiled for."""
@@ -251,9 +253,9 @@ class Binary:
         """Location -> device -> the tensor to which the result of the operation is compared."""
         return self._goldens if self._contents is None else goldens_in(self._tree)
 
-    def get_debug_info_golden(self, loc: str) -> dict[int, Golden]:
+    def get_debug_info_golden(self, loc: str) -> dict[int, GoldenTensor]:
         """Device -> the golden of the operation at a location; empty if there is none."""
-        return dict(self.goldens().get(loc, {}))
+        return {device: GoldenTensor(golden) for device, golden in self.goldens().get(loc, {}).items()}
 
     def stages(self) -> list[tuple[str, str]]:
         """Names and texts of the module after stages."""
@@ -299,7 +301,21 @@ def load_binary_from_bytes(data: bytes, name: str = "the binary") -> Binary | Me
     return MetalBinary(data, name) if identifier_of(data) == "TTM0" else Binary.of_bytes(data, name)
 
 
+SystemDesc = SystemDescription
+Flatbuffer = Binary | MetalBinary | SystemDescription
+
+
+def load_from_path(path: str) -> Flatbuffer:
+    """The binary or the description of a system in a file.
+
+    Raises:
+        ProgramFormatError: It is neither.
+        ArgumentError: It cannot be read.
+    """
+    return load_system_desc_from_path(path) if path.endswith(".ttsys") else load_binary_from_path(path)
+
+
 __all__ = [
-    "Binary", "load_binary_from_bytes", "load_binary_from_capsule", "load_binary_from_path",
-    "load_system_desc_from_path",
+    "Binary", "Flatbuffer", "GoldenTensor", "MetalBinary", "SystemDesc", "load_binary_from_bytes",
+    "load_binary_from_capsule", "load_binary_from_path", "load_from_path", "load_system_desc_from_path",
 ]  # fmt: skip

@@ -68,6 +68,27 @@ def _conv2d(op: Operation, rewriter: Rewriter) -> list[SSAValue]:
     return [rewriter.value("ttnn.conv2d", operands, properties, _result(op), op)]
 
 
+def _conv1d(op: Operation, rewriter: Rewriter) -> list[SSAValue]:
+    batch, length, channels = shape_of(op.operands[0].type)
+    numbers = {name: integers_in(op.properties.get(name)) for name in ("stride", "padding", "dilation")}
+    places = [integers_in(op.properties.get(name)) for name in ("batch_dim", "length_dim", "channel_dim")]
+    if any(place and place != [index] for index, place in enumerate(places)):
+        raise refuse(op, "TTNN has batch, length and channels in this order")
+    properties = {
+        "in_channels": integer(channels),
+        "out_channels": integer(shape_of(_result(op))[2]),
+        "batch_size": integer(batch),
+        "input_length": integer(length),
+        "kernel_size": integer(shape_of(op.operands[1].type)[2]),
+        "stride": integer(numbers["stride"][0]),
+        "padding": dense_i32(numbers["padding"] * (2 // len(numbers["padding"]))),
+        "dilation": integer(numbers["dilation"][0]),
+        "groups": op.properties.get("groups"),
+    }
+    operands = {"input": op.operands[0], "weight": op.operands[1], "bias": bias_of(op), "device": rewriter.device(op)}
+    return [rewriter.value("ttnn.conv1d", operands, properties, _result(op), op)]
+
+
 def _conv_transpose2d(op: Operation, rewriter: Rewriter) -> list[SSAValue]:
     properties = _window(op, shape_of(op.operands[1].type)[2:])
     top, left, bottom, right = quadruple(op, "padding")
@@ -168,6 +189,7 @@ def _padded(
 
 
 CONVERSIONS = OTHER_CONVERSIONS | {
+    "ttir.conv1d": _conv1d,
     "ttir.conv2d": _conv2d,
     "ttir.conv3d": _conv3d,
     "ttir.conv_transpose2d": _conv_transpose2d,
