@@ -73,6 +73,31 @@ OTHER_MEANINGS = {
         )
         for word in words
     },
+    **{
+        ("binaries/constants.py", word): "an op of texts that moves or casts constants"
+        for word in ("reshape", "typecast")
+    },
+    **{
+        (
+            "dialects/ttkernel/tile_functions.py",
+            word,
+        ): "the stem of functions of ttkernel, which is the name of another op"
+        for word in ("bitwise_and", "bitwise_or", "bitwise_xor", "ceil", "floor", "frac", "trunc")
+    },
+    ("interpreters/kernel_level/tile_steps.py", "transpose"): "the stem of a function of ttkernel",
+    ("transforms/kernel_level/tile_program.py", "transpose"): "an operand of a function of ttkernel",
+    **{
+        (f"tools/ttrt/{file}.py", word): "every section, any device, or a field of a report"
+        for file, word in (
+            ("loaded_binaries", "all"),
+            ("option_declarations", "all"),
+            ("option_declarations", "any"),
+            ("read_command", "all"),
+            ("run_command", "any"),
+            ("runs/golden_comparison", "max"),
+            ("runs/op_callbacks", "max"),
+        )
+    },
     ("ttmlir/dialect_attributes.py", "scatter"): "an attribute of StableHLO",
     ("ttmlir/mlir_views.py", "view"): "what shows an operation by its declaration",
     ("ttnn/namespace/mirrored_modules.py", "matmul"): "a module of ttnn's",
