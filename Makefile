@@ -46,6 +46,7 @@ docs: $(VENV)/.dev  ## Renew what is made from the code: the tables in docs/ and
 	$(BIN)/ttnn-jit env --write docs/command_line.md
 	$(BIN)/ttnn-jit opt --write docs/command_line.md
 	$(BIN)/ttnn-jit opt --write docs/passes_over_texts.md
+	$(BIN)/python -m ttnn_jit.tools.ttrt.option_tables docs/ttrt.md
 	$(BIN)/python -m benchmarks.usage --write docs/usage.md
 	$(BIN)/python -m docs.site_pages.rooms
 

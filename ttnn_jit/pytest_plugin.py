@@ -37,7 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         REPORT,
         metavar="FOLDER",
         default="generated/ttnn/reports/pytest",
-        help="where --ttnn-compare writes comparison.json and comparison.html (default: %(default)s)",
+        help="where --ttnn-compare writes comparison.jsonl and comparison.html (default: %(default)s)",
     )
 
 

@@ -64,13 +64,13 @@ def measured(name: str, target: str, full: bool) -> dict[str, Any]:
     with ttnn.manage_config("enable_comparison_mode", True), ttnn.manage_config("comparison_mode_pcc", 0.0):
         got = ttnn.to_torch(run()).float()
     compared = [each for each in comparison_records() if each.pcc is not None]
-    alone = [each for each in compared if each.level == "locally"]
+    alone = [each for each in compared if each.mode == "isolated"]
     largest = float(wanted.abs().max())
     found = Accuracy(
         operations=len(alone),
         alone=min((each.pcc, each.operation) for each in alone),
         alone_ulp=max((each.max_ulp, each.operation) for each in alone if each.max_ulp is not None),
-        layers=tuple(_behind_layers([each for each in compared if each.level == "globally"])),
+        layers=tuple(_behind_layers([each for each in compared if each.mode == "accumulated"])),
         end=float(ttnn.pearson_correlation_coefficient(wanted, got)),
         end_ulp=float((got - wanted).abs().max()) / 2.0 ** (math.frexp(largest)[1] - 8),
     )

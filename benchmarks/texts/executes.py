@@ -24,7 +24,7 @@ from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.dialects.text_calls.tensor_types import spec_in_text
 from ttnn_jit.frontend.ir.texts import entries_of, parse_texts
-from ttnn_jit.tools.texts.goldens import GoldenRun
+from ttnn_jit.sessions.text_runs import GoldenRun
 from ttnn_jit.tools.texts.inputs import draw_inputs
 from ttnn_jit.tools.texts.run_text import mesh_of, target_of
 
@@ -111,8 +111,7 @@ def _run(module: TextModule, name: str) -> None:
         assert result.dtype is spec.dtype.torch, "a dtype"
     for compared in GoldenRun(module, name, inputs).compared():
         if not compared.matches:
-            reason = next(each.reason for each in compared.verdicts if not each.matches)
-            raise AssertionError(f"{compared.op.name} is not its golden: {reason}")
+            raise AssertionError(f"{compared.op.name} is not its golden: {compared.failures[0]}")
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:

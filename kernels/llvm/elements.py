@@ -14,6 +14,8 @@ def computed(b: Instructions, stored: Value, dtype: DataType) -> Value:
         return stored
     if dtype.is_upper_half:
         return widened(b, stored)
+    if dtype.is_ieee_half:
+        return b.convert("fpext", stored, FLOAT.times(stored.type.lanes))
     return b.convert("sext" if dtype.compute.is_signed else "zext", stored, I32.times(stored.type.lanes))
 
 

@@ -150,6 +150,17 @@ def _real(double: bytes, type_: Type) -> Literal:
     return literal(f"splat (float {text})" if type_.lanes else text, type_, is_zero=text == _ZERO)
 
 
+@lru_cache(maxsize=4096)
+def _double(bits: bytes, type_: Type) -> Literal:
+    text = f"0x{struct.unpack('<Q', bits)[0]:016X}"
+    return literal(f"splat (double {text})" if type_.lanes else text, type_, is_zero=text == _ZERO)
+
+
+def double(number: float, type_: Type) -> Literal:
+    """A float64 constant; a vector type has it in every lane."""
+    return _double(struct.pack("<d", number), type_)
+
+
 def real_text(number: float) -> str:
     """`number` rounded to float32 in LLVM's syntax: the bits of the equal double."""
     return f"0x{struct.unpack('<Q', struct.pack('<d', as_float32(number)))[0]:016X}"

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from ttnn_jit.kernels.math.exponential import GELU_CUBIC, GELU_LINEAR, LOG2_E
 from ttnn_jit.kernels.math.logarithm import Logarithm
-from ttnn_jit.kernels.math.primitives import ROUNDING_MAGIC, Int, Table
+from ttnn_jit.kernels.math.primitives import ROUNDING_MAGIC, Table
 from ttnn_jit.kernels.math.trigonometry import INVERSE_HALF_PI, INVERSE_PI, NEAR_LIMIT, Trigonometry
+from ttnn_jit.kernels.math.wide_primitives import Int
 from ttnn_jit.ops.language.emit import Value
 
 # 2**f on [0, 1].

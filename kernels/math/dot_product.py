@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ttnn_jit.kernels.math.primitives import SIGN_BIT, SMALLEST_NORMAL, Int, Primitives
+from ttnn_jit.kernels.math.primitives import SIGN_BIT, SMALLEST_NORMAL, Primitives
+from ttnn_jit.kernels.math.wide_primitives import Int
 from ttnn_jit.ops.language.emit import Value
 
 _UP = 2.0**24

@@ -1,14 +1,13 @@
-"""Arithmetic of 32-bit integers and of truths for tile bodies, exact modulo 2**32."""
+"""Arithmetic of integers and of truths for tile bodies, exact modulo 2**32 or 2**64."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from ttnn_jit.kernels.math.primitives import Int, Int64, Primitives
-from ttnn_jit.ops.language.emit import EmitIntegers, EmitTruths, Mask
-
-BITS = 32
+from ttnn_jit.kernels.math.primitives import Primitives
+from ttnn_jit.kernels.math.wide_primitives import Int, Int64, WidePrimitives
+from ttnn_jit.ops.language.emit import EmitIntegers, EmitTruths, EmitWideIntegers, Mask
 
 
 def _is(primitive: str) -> Callable[..., Any]:
@@ -16,21 +15,23 @@ def _is(primitive: str) -> Callable[..., Any]:
     return lambda self, *operands: getattr(self._primitives, primitive)(*operands)
 
 
-class Int32Math:
-    """The common operations of integers and truths: 32 bits over the primitives of a backend, and comparisons.
+class WordMath:
+    """The common operations of integers and truths over the primitives of a backend, and comparisons.
 
     Args:
         primitives: The backend.
         is_signed: Whether the integers are two's complement; they are unsigned otherwise.
+        bits: The bits of an integer, as `primitives` has them.
     """
 
-    def __init__(self, primitives: Primitives, *, is_signed: bool) -> None:
+    def __init__(self, primitives: Primitives | WidePrimitives, *, is_signed: bool, bits: int = 32) -> None:
         self._primitives = primitives
         self._is_signed = is_signed
+        self._bits = bits
 
     def const(self, value: float) -> Int:
-        number = int(value) % (1 << BITS)
-        return self._primitives.int_const(number - (number >> BITS - 1 << BITS))
+        number = int(value) % (1 << self._bits)
+        return self._primitives.int_const(number - (number >> self._bits - 1 << self._bits))
 
     bitwise_and = _is("int_and")
     bitwise_or = _is("int_or")
@@ -57,7 +58,7 @@ class Int32Math:
         return self.invert(self.eq(a, b))
 
 
-class IntegerMath(Int32Math, EmitIntegers):
+class IntegerMath(WordMath, EmitIntegers):
     """`EmitIntegers` over the primitives of a backend."""
 
     add = _is("int_add")
@@ -85,7 +86,7 @@ class IntegerMath(Int32Math, EmitIntegers):
     def shift_right(self, a: Int, count: Int) -> Int:
         if not self._is_signed:
             return self.shift_right_zero(a, count)
-        most = self.const(BITS - 1)
+        most = self.const(self._bits - 1)
         return self._primitives.shift_right(a, self.select(self._is_beyond(count), most, self._within(count)))
 
     def shift_right_zero(self, a: Int, count: Int) -> Int:
@@ -94,22 +95,64 @@ class IntegerMath(Int32Math, EmitIntegers):
         )
 
     def _is_beyond(self, count: Int) -> Mask:
-        """Whether a shift count is not below 32; a negative one is a large unsigned one."""
-        return self._primitives.unsigned_lt(self.const(BITS - 1), count)
+        """Whether a shift count is not below the bits; a negative one is a large unsigned one."""
+        return self._primitives.unsigned_lt(self.const(self._bits - 1), count)
 
     def _within(self, count: Int) -> Int:
-        return self._primitives.int_and(count, self.const(BITS - 1))
+        return self._primitives.int_and(count, self.const(self._bits - 1))
 
 
-class TruthMath(Int32Math, EmitTruths):
+class WideIntegerMath(IntegerMath, EmitWideIntegers):
+    """`EmitWideIntegers` over the primitives of a backend.
+
+    Args:
+        wide: The backend.
+        is_signed: Whether the integers are two's complement.
+    """
+
+    def __init__(self, wide: WidePrimitives, *, is_signed: bool) -> None:
+        super().__init__(wide, is_signed=is_signed, bits=64)
+        self._wide = wide
+
+    def divide_trunc(self, a: Int64, b: Int64) -> Int64:
+        zero, one = self.const(0), self.const(1)
+        by_zero = self.eq(b, zero)
+        if not self._is_signed:
+            return self.select(by_zero, zero, self._wide.unsigned_quotient(a, self.select(by_zero, one, b)))
+        negates = self.eq(b, self.const(-1))  # the least integer by -1 is no quotient of a processor
+        found = self._wide.quotient(a, self.select(self.either(by_zero, negates), one, b))
+        return self.select(by_zero, zero, self.select(negates, self.neg(a), found))
+
+    def fmod(self, a: Int64, b: Int64) -> Int64:
+        left = self.sub(a, self.mul(self.divide_trunc(a, b), b))
+        return self.select(self.eq(b, self.const(0)), self.const(0), left)
+
+    def remainder(self, a: Int64, b: Int64) -> Int64:
+        left = self.fmod(a, b)
+        return self.select(self._is_below(left, b), self.add(left, b), left) if self._is_signed else left
+
+    def floor_divide(self, a: Int64, b: Int64) -> Int64:
+        quotient = self.divide_trunc(a, b)
+        if not self._is_signed:
+            return quotient
+        return self.select(self._is_below(self.fmod(a, b), b), self.sub(quotient, self.const(1)), quotient)
+
+    def _is_below(self, left: Int64, b: Int64) -> Mask:
+        """Whether a remainder of truncation has not the sign of the divisor."""
+        zero = self.const(0)
+        differs = self.lt(self.bitwise_xor(left, b), zero)
+        return self.both(differs, self.ne(left, zero))
+
+
+class TruthMath(WordMath, EmitTruths):
     """`EmitTruths` over the primitives of a backend: integers 0 and 1, with torch's semantics of bools.
 
     Args:
         primitives: The backend.
     """
 
-    add = maximum = Int32Math.bitwise_or
-    mul = minimum = Int32Math.bitwise_and
+    add = maximum = WordMath.bitwise_or
+    mul = minimum = WordMath.bitwise_and
 
     def __init__(self, primitives: Primitives) -> None:
         super().__init__(primitives, is_signed=False)
@@ -119,19 +162,3 @@ class TruthMath(Int32Math, EmitTruths):
 
     def bitwise_not(self, a: Int) -> Int:
         return self.bitwise_xor(a, self.const(1))
-
-
-class Int64Math:
-    """64-bit integers, which tile bodies only move and cast; they have no arithmetic.
-
-    Args:
-        primitives: The backend.
-    """
-
-    def __init__(self, primitives: Primitives) -> None:
-        self._primitives = primitives
-
-    def const(self, value: float) -> Int64:
-        """`value`, a 32-bit integer, in every lane."""
-        low = int(value)
-        return self._primitives.int64(self._primitives.int_const(-1 if low < 0 else 0), self._primitives.int_const(low))

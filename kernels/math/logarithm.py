@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ttnn_jit.kernels.math.exponential import Exponential
-from ttnn_jit.kernels.math.primitives import Int, Table
+from ttnn_jit.kernels.math.primitives import Table
+from ttnn_jit.kernels.math.wide_primitives import Int
 from ttnn_jit.ops.language.emit import Value
 
 # Entry i is for the mantissas of [0.75, 1.5) whose upper four bits are i. Each factor is close to 1 / mantissa, exactly

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
+from ttnn_jit.kernels.math.wide_primitives import Int, Int64, WidePrimitives
 from ttnn_jit.ops.language.emit import Emit, Mask, Value
 from ttnn_jit.ops.language.tile_body import ScalarFunction
 from ttnn_jit.process.dataclass import dataclass
 
-Int = Any  # an int32 per element, in the backend's own representation
-Int64 = Any  # an int64 per element, likewise
 Self = TypeVar("Self", bound="Primitives")
 
 SIGN_BIT = -0x8000_0000
@@ -125,6 +124,10 @@ class Primitives(Emit, Protocol):
 
     def lookup(self, table: Table, index: Int) -> Value:
         """The entry at the low bits of `index`, as a float32."""
+
+    @property
+    def wide(self) -> WidePrimitives:
+        """The primitives on elements of 64 bits."""
 
     # User functions
 

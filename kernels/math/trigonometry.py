@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ttnn_jit.kernels.math.primitives import ROUNDING_MAGIC, SIGN_BIT, Int, Primitives, Table
+from ttnn_jit.kernels.math.primitives import ROUNDING_MAGIC, SIGN_BIT, Primitives, Table
+from ttnn_jit.kernels.math.wide_primitives import Int
 from ttnn_jit.ops.language.emit import Value
 
 INVERSE_PI = 0.31830987334251404

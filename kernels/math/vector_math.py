@@ -19,9 +19,10 @@ from ttnn_jit.kernels.math.dot_product import DotProduct
 from ttnn_jit.kernels.math.error_function import ErrorFunction
 from ttnn_jit.kernels.math.gamma import Gamma
 from ttnn_jit.kernels.math.hyperbolic import Hyperbolic
-from ttnn_jit.kernels.math.integer_math import Int64Math, IntegerMath, TruthMath
+from ttnn_jit.kernels.math.integer_math import IntegerMath, TruthMath, WideIntegerMath
 from ttnn_jit.kernels.math.inverse_trigonometry import InverseTrigonometry
 from ttnn_jit.kernels.math.quotient import Quotient
+from ttnn_jit.kernels.math.wide_math import WideFloatMath
 from ttnn_jit.specs.dtypes import ComputeType
 
 
@@ -42,6 +43,8 @@ class VectorMath(
         """The operations for tile bodies of compute type `compute`; their values are this builder's."""
         if compute.is_bool:
             return TruthMath(self)
-        if compute.is_int64:
-            return Int64Math(self)
+        if compute.is_wide and not compute.is_integer:
+            return WideFloatMath(self.wide)
+        if compute.is_wide:
+            return WideIntegerMath(self.wide, is_signed=compute.is_signed)
         return IntegerMath(self, is_signed=compute.is_signed) if compute.is_integer else self

@@ -12,13 +12,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ttnn_jit.kernels.llvm.values import OrdinaryParameter
-from ttnn_jit.kernels.math.primitives import Int, Int64, Table
+from ttnn_jit.kernels.math.primitives import Table
 from ttnn_jit.kernels.math.vector_math import VectorMath
+from ttnn_jit.kernels.math.wide_primitives import Int, Int64
 from ttnn_jit.kernels.numba.libm import BINARY, UNARY
+from ttnn_jit.kernels.numba.python_wide import PythonWide
 from ttnn_jit.kernels.numba.scalar_call import register
 from ttnn_jit.ops.language.emit import Mask, Value
 from ttnn_jit.ops.language.kinds import as_float32
 from ttnn_jit.ops.language.tile_body import ScalarFunction
+from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -132,6 +135,11 @@ class PythonScalar(VectorMath):
         self._indent = self._indent.removesuffix(INDENT)
         return result
 
+    @cached_property
+    def wide(self) -> PythonWide:
+        """The primitives on elements of 64 bits, which write into the same lines."""
+        return PythonWide(self)
+
     # int32
 
     def _int(self, text: str) -> Int:
@@ -195,17 +203,19 @@ class PythonScalar(VectorMath):
 
     def loaded(self, element: str, dtype: DataType) -> Value:
         """Convert a stored `element` of `dtype` to its compute type."""
-        if dtype.compute.is_int64:
-            return self.assign(self._cast("i64", element))
         if dtype.is_integer:
-            return self._int(element)
-        return self.call("widen", element) if dtype.is_upper_half else self.assign(element)
+            return self.assign(self._cast("i64" if dtype.compute.is_wide else "i32", element))
+        if dtype.is_compute_type:
+            return self.assign(element)
+        return self.call("widen_half" if dtype.is_ieee_half else "widen", element)
 
     def stored(self, value: Value, dtype: DataType) -> Value:
         """Convert `value`, which `dtype` represents exactly, to a stored element."""
         if dtype.is_integer:
             return self._cast(f"{'i' if dtype.compute.is_signed else 'u'}{8 * dtype.itemsize}", value)
-        return self.call("narrow", value) if dtype.is_upper_half else value
+        if dtype.is_compute_type:
+            return value
+        return self.call("narrow_half" if dtype.is_ieee_half else "narrow", value)
 
     def round_bfloat16(self, value: Value, numerics: Numerics) -> Value:
         return self.call("nearest_bfloat16" if numerics is Numerics.IEEE else "device_bfloat16", value)

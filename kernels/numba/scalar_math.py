@@ -153,6 +153,34 @@ def device_bfloat16(a: Any) -> Any:
     return nearest_bfloat16(a)
 
 
+@scalar  # type: ignore[untyped-decorator]
+def widen_half(half: Any) -> Any:
+    """The float32 of the bits of an IEEE half: an integer times a power of two, or with the exponent of infinity."""
+    word = u32(half)
+    exponent, mantissa = (word >> u32(10)) & u32(31), word & u32(1023)
+    if exponent == u32(31):
+        magnitude = from_bits(i32(u32(0x7F80_0000) | (mantissa << u32(13))))
+    elif exponent == u32(0):
+        magnitude = f32(mantissa) * f32(2.0**-24)
+    else:
+        magnitude = from_bits(i32(((exponent + u32(112)) << u32(23)) | (mantissa << u32(13))))
+    return from_bits(i32(u32(bits(magnitude)) | ((word & u32(0x8000)) << u32(16))))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def narrow_half(a: Any) -> Any:
+    """The bits of the IEEE half that a float32 is, or of a NaN."""
+    word = u32(bits(a))
+    magnitude, sign = word & u32(0x7FFF_FFFF), (word >> u32(16)) & u32(0x8000)
+    if magnitude > u32(0x7F80_0000):
+        return u16(sign | u32(0x7E00))
+    if magnitude == u32(0x7F80_0000):
+        return u16(sign | u32(0x7C00))
+    if magnitude < u32(0x3880_0000):
+        return u16(sign | u32(abs(a) * f32(2.0**24)))
+    return u16(sign | ((magnitude - u32(0x3800_0000)) >> u32(13)))
+
+
 # --- float32 --------------------------------------------------------------------------------------------------------
 
 
@@ -182,6 +210,55 @@ def maximum(a: Any, b: Any) -> Any:
     return a if a > b else b
 
 
+# --- 64 bits --------------------------------------------------------------------------------------------------------
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def wide_fma(_: Any, a: Any, b: Any, c: Any) -> Any:
+    """`fma` of float64."""
+    del a, b, c
+
+    def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+        return builder.fma(*arguments)
+
+    return types.float64(types.float64, types.float64, types.float64), generate
+
+
+@scalar  # type: ignore[untyped-decorator]
+def wide_copysign(magnitude: Any, sign: Any) -> Any:
+    """`magnitude` with the sign bit of `sign`."""
+    return math.copysign(magnitude, sign)
+
+
+@scalar  # type: ignore[untyped-decorator]
+def wide_minimum(a: Any, b: Any) -> Any:
+    """IEEE 754-2019: NaN if either is, -0 below +0."""
+    if np.isnan(a) or np.isnan(b):
+        return f64(math.nan)
+    if a == b:
+        return a if math.copysign(1.0, a) < 0 else b
+    return a if a < b else b
+
+
+@scalar  # type: ignore[untyped-decorator]
+def wide_maximum(a: Any, b: Any) -> Any:
+    """IEEE 754-2019: NaN if either is, -0 below +0."""
+    if np.isnan(a) or np.isnan(b):
+        return f64(math.nan)
+    if a == b:
+        return b if math.copysign(1.0, a) < 0 else a
+    return a if a > b else b
+
+
+@scalar  # type: ignore[untyped-decorator]
+def wide_quotient(a: Any, b: Any) -> Any:
+    """The truncated quotient of signed integers."""
+    quotient = a // b
+    if quotient * b != a and (a < 0) != (b < 0):
+        quotient += i64(1)
+    return quotient
+
+
 # --- Functions: float64 inside, rounded once ------------------------------------------------------------------------
 
 
@@ -202,6 +279,21 @@ def _of_libm(name: str) -> Any:
     return scalar(made)
 
 
+def _wide_of_libm(name: str) -> Any:
+    function = {**EXACT, **UNARY, **BINARY}[name]
+
+    def of_one(a: Any) -> Any:
+        return function(a)
+
+    def of_two(a: Any, b: Any) -> Any:
+        return function(a, b)
+
+    made = of_two if name in BINARY else of_one
+    made.__name__ = made.__qualname__ = f"wide_{name}"  # the name in numba's symbols
+    return scalar(made)
+
+
+globals().update({f"wide_{name}": _wide_of_libm(name) for name in (*EXACT, *UNARY, *BINARY)})
 globals().update({name: _of_libm(name) for name in (*EXACT, *UNARY, *BINARY)})
 
 

@@ -6,10 +6,8 @@ import struct
 from collections.abc import Callable, Sequence
 
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.llvm.builder import Builder
-from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
-from ttnn_jit.kernels.llvm.llvm_module import ModuleText, RarePath
-from ttnn_jit.kernels.llvm.types import FLOAT, I1, I8, I16, I32, I64, Type
+from ttnn_jit.kernels.llvm.llvm_module import ModuleText
+from ttnn_jit.kernels.llvm.types import FLOAT, I1, I8, I16, I32, I64
 from ttnn_jit.kernels.llvm.values import (
     Body,
     InstructionCost,
@@ -28,8 +26,9 @@ from ttnn_jit.kernels.llvm.values import (
 from ttnn_jit.kernels.math.primitives import Table
 from ttnn_jit.kernels.math.vector_math import VectorMath
 from ttnn_jit.kernels.numba.scalar_call import llvm_text
+from ttnn_jit.kernels.vectors.llvm_wide import LlvmBuilder, LlvmWide
 from ttnn_jit.ops.language.tile_body import ScalarFunction
-from ttnn_jit.process.memoized import memoized
+from ttnn_jit.process.cached_property import cached_property
 
 
 def _calls(function: str) -> Callable[..., Value]:
@@ -42,12 +41,11 @@ def _compares(predicate: str) -> Callable[..., Value]:
     return lambda self, a, b: self.compare(predicate, a, b)
 
 
-class LlvmFloat(Builder, VectorMath):
+class LlvmFloat(LlvmBuilder, VectorMath):
     """Writes instructions on ``<lanes x float>``; see `ttnn_jit.kernels.vectors.llvm_vector`, which adds bfloat16."""
 
     def __init__(self, isa: HostIsa, module: ModuleText, body: Body | None = None) -> None:
-        super().__init__(module, body)
-        self.isa = isa
+        super().__init__(isa, module, body)
         self._float = FLOAT.times(isa.lanes)
         self._int = I32.times(isa.lanes)
 
@@ -127,18 +125,6 @@ class LlvmFloat(Builder, VectorMath):
             branch.yield_values(rare())
         return branch.values[0]
 
-    def _out_of_line(self, name: str, body: Callable[..., Value], *arguments: Value) -> Value:
-        """A call of an out-of-line function that computes `body`; arguments and result have one type.
-
-        The first use adds the function to the module.
-        """
-        type_ = arguments[0].type
-        rare, needed = _rare_path(type(self), self.isa, name, body, type_, len(arguments))
-        if rare.text.name not in self.module.rare_paths:
-            self.module.rare_paths[rare.text.name] = rare
-            self.module.add(needed)
-        return self.call(type_, rare.name, *arguments)
-
     # int32
 
     def int_const(self, value: int) -> Value:
@@ -150,12 +136,12 @@ class LlvmFloat(Builder, VectorMath):
     def from_bits(self, i: Value) -> Value:
         return self.bitcast(i, self._float)
 
-    int_add = Builder.add
-    int_sub = Builder.sub
-    int_and = Builder.bit_and
-    int_or = Builder.bit_or
-    int_xor = Builder.bit_xor
-    int_mul = Builder.mul
+    int_add = LlvmBuilder.add
+    int_sub = LlvmBuilder.sub
+    int_and = LlvmBuilder.bit_and
+    int_or = LlvmBuilder.bit_or
+    int_xor = LlvmBuilder.bit_xor
+    int_mul = LlvmBuilder.mul
 
     def multiply_wide(self, i: Value, j: Value) -> tuple[Value, Value]:
         wide = I64.times(self.isa.lanes)
@@ -169,10 +155,15 @@ class LlvmFloat(Builder, VectorMath):
         upper, lower = self.zext(high, wide), self.zext(low, wide)
         return self.bit_or(self.shift_left(upper, 32), lower)
 
+    @cached_property
+    def wide(self) -> LlvmWide:
+        """The primitives on elements of 64 bits, which write into the same body."""
+        return LlvmWide(self.isa, self.module, self.body)
+
     int_eq = _compares("eq")
     int_lt = _compares("slt")
     unsigned_lt = _compares("ult")
-    int_select = Builder.select
+    int_select = LlvmBuilder.select
 
     def to_float(self, i: Value) -> Value:
         return self.convert("sitofp", i, self._float)
@@ -265,18 +256,6 @@ class LlvmFloat(Builder, VectorMath):
 
     def _floor_log2(self, x: Value) -> Value:
         return self._unmasked("getexp", x)
-
-
-@memoized(maxsize=64)
-def _rare_path(
-    builder: type[LlvmFloat], isa: HostIsa, name: str, body: Callable[..., Value], type_: Type, count: int
-) -> tuple[RarePath, ModuleText]:
-    """The out-of-line function of `body` with `count` arguments of a type, and its declarations; shared by modules."""
-    module, parameters = ModuleText(), [Parameter(f"x{k}", type_) for k in range(count)]
-    attributes = "noinline cold nounwind"
-    f = FunctionBuilder(f"ttnn_jit.{name}.v{isa.lanes}", module, parameters, type_, attributes=attributes)
-    text = f.build(body(builder(isa, module, f.body), *f.parameters))
-    return RarePath(text, count, is_standalone=not module.rare_paths), module
 
 
 def _floats(entries: tuple[int, ...]) -> Literal:

@@ -39,8 +39,12 @@ class LlvmVector(LlvmFloat):
         return rounded
 
     def narrow_to(self, bits: Value, dtype: DataType) -> Value:
-        """Truncate `bits` to stored elements of `dtype`, for example ``<lanes x i8>``."""
-        return self.narrow(bits, type_of(dtype.traits.llvm, self.isa.lanes))
+        """Truncate `bits` to stored elements of `dtype`, for example ``<lanes x i8>``; round floats to halves.
+
+        All instruction sets of isa.py have the conversions of halves, so that LLVM calls no library for them.
+        """
+        stored = type_of(dtype.traits.llvm, self.isa.lanes)
+        return self.convert("fptrunc", bits, stored) if dtype.is_ieee_half else self.narrow(bits, stored)
 
     def add_products(self, total: Value, left: Value, right: Value) -> Value:
         """`DotProduct.add_products`, by one instruction if the processor has it."""

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ttnn_jit.kernels.math.primitives import Int, Int64, Table
+from ttnn_jit.kernels.math.primitives import Table
 from ttnn_jit.kernels.math.vector_math import VectorMath
+from ttnn_jit.kernels.math.wide_primitives import Int, Int64
 from ttnn_jit.kernels.numba.scalar_call import vectorized
+from ttnn_jit.kernels.vectors.numpy_wide import NumpyWide
 from ttnn_jit.ops.language.emit import Mask, Value
 from ttnn_jit.ops.language.tile_body import ScalarFunction
 from ttnn_jit.specs.target import Numerics
@@ -127,6 +129,8 @@ class NumpyVector(VectorMath):
     def int64(self, high: Int, low: Int) -> Int64:
         return np.left_shift(np.asarray(high, np.int64), 32) | _unsigned(low).astype(np.int64)
 
+    wide = NumpyWide()
+
     int_eq = _plain(np.equal)
     int_lt = _plain(np.less)
 
@@ -151,10 +155,14 @@ class NumpyVector(VectorMath):
         """Convert stored `elements` of `dtype` to their compute type."""
         if dtype.is_upper_half:
             return self.load_bf16(elements)
+        if dtype.is_ieee_half:
+            return elements.view(np.float16).astype(np.float32)
         return elements.astype(dtype.compute.numpy, copy=False)
 
     def stored(self, values: Value, dtype: DataType) -> Array:
         """Convert `values`, which `dtype` represents exactly, to stored elements."""
+        if dtype.is_ieee_half:
+            return np.asarray(values).astype(np.float16).view(np.uint16)
         if not dtype.is_upper_half:
             return np.asarray(values).astype(dtype.traits.numpy, copy=False)
         bits = np.ascontiguousarray(values, np.float32).view(np.uint32).reshape(np.shape(values))

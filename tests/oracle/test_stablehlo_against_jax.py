@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.dialects.text.printer import op_text
 from ttnn_jit.frontend.ir.texts import parse_texts
+from ttnn_jit.sessions.text_runs import GoldenRun
 from ttnn_jit.specs.target import PRESETS
-from ttnn_jit.tools.texts.goldens import GoldenRun
 from ttnn_jit.transforms import pipeline
 
 pytestmark = pytest.mark.oracle
@@ -94,7 +94,7 @@ def check(function: Callable[..., Any], *arguments: Any) -> None:
     for found, each in zip(module.program("main")(*inputs), wanted, strict=True):
         assert_equal(found, each, is_narrow=is_narrow)
     wrong = [each for each in GoldenRun(module, "main", inputs).compared() if not each.matches]
-    assert not wrong, (wrong[0].op.name, wrong[0].verdicts)
+    assert not wrong, (wrong[0].op.name, wrong[0].failures)
 
 
 def check_pass(function: Callable[..., Any], *arguments: Any) -> None:

@@ -18,6 +18,8 @@ from ttnn_jit.binaries.tensor_descriptions import data_type_of, description, kno
 from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
 from ttnn_jit.dialects import print_module
 from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.dialects.spelling.naming import names_of
+from ttnn_jit.dialects.text.printer import op_text
 from ttnn_jit.dialects.text_calls.text_attributes import name_of, symbol_of
 from ttnn_jit.dialects.upstream.rewriting.attributes_of_values import default_of
 from ttnn_jit.dialects.upstream.rewriting.rewriter import mesh_of
@@ -93,6 +95,7 @@ class _ProgramWriter:
     def __init__(self, module: ModuleWriter, function: FuncOp) -> None:
         self.module, self.function, self.schema = module, function, module.schema
         self.mesh = mesh_of(function)
+        self._names = names_of(function)
         self._references: dict[SSAValue, Tree] = {}
 
     def tree(self, debug_info: Tree | None) -> Tree:
@@ -163,7 +166,7 @@ class _ProgramWriter:
         return {
             "type_type": table.variant,
             "type": tree,
-            "debug_info": str(op).split("\n", 1)[0],
+            "debug_info": op_text(op, locations=True, local_scope=True, names=self._names).strip(),
             "loc_info": str(op.location),
         }
 

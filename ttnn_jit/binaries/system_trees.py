@@ -13,7 +13,7 @@ from ttnn_jit.binaries.attribute_reading import attribute_of_field
 from ttnn_jit.binaries.attribute_trees import fitted, tree_of
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dialects.ttcore import SYSTEM_DESC, SystemDescAttr
-from ttnn_jit.dialects.upstream.rewriting.system_descriptions import system_desc
+from ttnn_jit.dialects.upstream.rewriting.system_descriptions import system_desc, system_desc_of
 from ttnn_jit.dialects.upstream.table_attributes import TableAttribute
 from ttnn_jit.schemas.binary_file import write_file
 from ttnn_jit.schemas.schema import Schema, schema
@@ -22,7 +22,8 @@ from ttnn_jit.specs.target import SystemDesc
 
 def system_tree(types: Schema, module: ModuleOp) -> dict[str, Any]:
     """The system description of a module; that of one Wormhole if it names none."""
-    found = module.attributes.get(SYSTEM_DESC)
+    modules = (each for each in module.walk() if isinstance(each, ModuleOp))  # also one inside a device module
+    found = next((each.attributes[SYSTEM_DESC] for each in modules if SYSTEM_DESC in each.attributes), None)
     if isinstance(found, TableAttribute):
         return attribute_tree(types, found)
     if isinstance(found, SystemDescAttr) and found.desc.arch != "cpu":
@@ -39,13 +40,8 @@ def target_tree(types: Schema, target: SystemDesc) -> dict[str, Any]:
     if target.arch not in {"wormhole_b0", "blackhole"}:
         raise ArgumentError(f"a system description of tt-mlir is one of chips, and {target.name} is none")
     count = math.prod(target.mesh)
-    found = attribute_tree(types, system_desc(target.arch, target.grid, count))
+    found = attribute_tree(types, system_desc_of(target, count))
     chip = found["chip_descs"][0]
-    chip |= {"l1_size": target.l1_bytes + chip["l1_unreserved_base"], "dst_physical_size_tiles": target.dst_tiles}
-    if target.dram_bytes is not None:
-        chip["dram_channel_size"] = target.dram_bytes // chip["num_dram_channels"]
-    if target.max_circular_buffers is not None:
-        chip["num_cbs"] = target.max_circular_buffers
     return found | {"chip_descs": [chip], "chip_desc_indices": [0] * count}
 
 

@@ -306,8 +306,12 @@ class JitFunction(WarmCalls):
     def ir(self, *args: Any, stage: str = "frontend", **kwargs: Any) -> str:
         """The text after `stage`: ``frontend``, a pass of ``ttnn-jit opt --list``, ``host``, ``codegen``, ``assembly``.
 
+        The stages ``ttkernel`` and ``ttmetal`` are no part of a compile: they show what a chip's cores would run
+        (docs/kernel_level.md).
+
         Raises:
             ArgumentError: There is no such stage.
+            PassError: A kernel cannot be written for a chip's cores.
         """
         from ttnn_jit.compiler import inspection
 

@@ -16,13 +16,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler.l1_requirement import require_l1
 from ttnn_jit.compiler.request import Compilation, Request
 from ttnn_jit.compiler.stored_programs import StoredPrograms, content_key, notes_of
 from ttnn_jit.diagnostics.debugging import debugging
+from ttnn_jit.events.listeners import LISTENERS, measured
+from ttnn_jit.events.run_events import CompileStage
 from ttnn_jit.process.compile_lock import compiles
 from ttnn_jit.process.memoized import KEYS
 from ttnn_jit.runtime.native.native import host_cpu
@@ -30,6 +32,7 @@ from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.specs.options import CompileOptions, Environment
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.target_rules import check_target_rules
+from ttnn_jit.transforms.stage_order import FRONTEND
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
 
     from ttnn_jit.compiler.backend import Code
     from ttnn_jit.frontend import FrontendResult
+
+R = TypeVar("R")
 
 StageObserver = Callable[[str, str], None]
 """Called with a stage's name and its resulting text."""
@@ -46,12 +51,15 @@ Text = Callable[[], str]
 
 HOST, CODEGEN, ASSEMBLY = "host", "codegen", "assembly"
 
+CHIP_STAGES = ("ttkernel", "ttmetal")
+"""Stages that no compile runs, in order: what the cores of a chip would run, after `pipeline.CHIP_PASSES` in turn."""
+
 
 def stages() -> tuple[str, ...]:
     """Every stage of a compile that has a text, in order."""
     from ttnn_jit.transforms import pipeline
 
-    return (pipeline.FRONTEND, *pipeline.STAGES, HOST, CODEGEN, ASSEMBLY)
+    return (FRONTEND, *pipeline.STAGES, HOST, CODEGEN, ASSEMBLY)
 
 
 @compiles
@@ -89,7 +97,7 @@ def compile_anew(
     # stack, which is then mapped and freed at every such call.
     import ttnn_jit.dialects  # noqa: F401
 
-    lowered = request.lower()
+    lowered = _stage(FRONTEND, request.name, request.lower)
     check_kernel_operands(lowered, request.target)
     notes = notes_of(request, lowered)
     content = content_key(request, lowered, notes)
@@ -110,6 +118,11 @@ def compile_module(module: ModuleOp, options: CompileOptions) -> Program:
         CompileError: A stage refuses it.
     """
     return _compiled(module, options, {}, None, keep_texts=False)
+
+
+def _stage(name: str, program: str, run: Callable[[], R]) -> R:
+    """``run()``, a stage of the compile of this program."""
+    return measured(CompileStage, run, name=name, program=program) if LISTENERS else run()
 
 
 def check_kernel_operands(lowered: FrontendResult, target: SystemDesc) -> None:
@@ -153,7 +166,7 @@ def _compiled(
         # A user's pass may still refer to the module.
         if not options.extra_pipeline_options:
             discard(module)
-        objects = images()
+        objects = _stage(ASSEMBLY, code.plan.name, images)
     COUNTERS.compiles += 1
     return Program(code.plan, objects, descriptors=descriptors, texts=texts, notes=notes, built_for=host_cpu())
 
@@ -175,11 +188,11 @@ def scheduled_code(module: ModuleOp, options: CompileOptions, observer: Callable
     if _is_checked(options, observer):
         verify(module)
     if observer:
-        _show(observer, pipeline.FRONTEND, module)
+        _show(observer, FRONTEND, module)
     # The text of a stage contains every kernel, and so does a reproducer.
     shared = not _is_checked(options, observer) and _reproducers() is None
     _run_passes(module, pipeline.passes_around_codegen(options, shared=shared)[0], options, observer)
-    return backend_for(options.backend).program(module)
+    return _stage(CODEGEN, pipeline.program_name(module), lambda: backend_for(options.backend).program(module))
 
 
 def launch_descriptors(
@@ -232,11 +245,18 @@ def _show(observer: Callable[[str, Text], None], stage: str, after: ModuleOp) ->
 
 
 def text_of_scheduled(module: ModuleOp, stage: str) -> str:
-    """The text of `HOST`, `CODEGEN` or `ASSEMBLY` of a module after ``d2m-insert-dst-register-access``.
+    """The text of a stage behind the passes, for a module after ``d2m-insert-dst-register-access``.
+
+    Args:
+        module: The module, which `CHIP_STAGES` change.
+        stage: `HOST`, `CODEGEN` or `ASSEMBLY`, or one of `CHIP_STAGES`.
 
     Raises:
         CompileError: The module contains anything but scheduled kernels.
+        PassError: A kernel cannot be written for the cores of a chip.
     """
+    if stage in CHIP_STAGES:
+        return _text_for_chips(module, stage)
     from ttnn_jit.codegen.host.host_text import host_text
     from ttnn_jit.compiler.backends import backend_for
 
@@ -244,6 +264,14 @@ def text_of_scheduled(module: ModuleOp, stage: str) -> str:
     if stage == HOST:
         return host_text(code.host)
     return code.assembly() if stage == ASSEMBLY else "\n".join(code.texts.values())
+
+
+def _text_for_chips(module: ModuleOp, stage: str) -> str:
+    from ttnn_jit.dialects import print_module
+    from ttnn_jit.transforms import pipeline
+
+    pipeline.run_passes(module, pipeline.CHIP_PASSES[: CHIP_STAGES.index(stage) + 1])
+    return print_module(module)
 
 
 def compile_scheduled(module: ModuleOp) -> Program:

@@ -58,7 +58,7 @@ def stage_text(request: Request, stage: str) -> str:
     Raises:
         ArgumentError: No stage has that name.
     """
-    names = driver.stages()
+    names = (*driver.stages(), *driver.CHIP_STAGES)
     if stage not in names:
         near = difflib.get_close_matches(stage, names, n=1)
         meant = f"did you mean {near[0]}? " if near else ""
@@ -66,9 +66,19 @@ def stage_text(request: Request, stage: str) -> str:
     module = request.lower().module
     if stage in names[: names.index(driver.HOST)]:
         return _module_text(module, request.options, stage)
+    if stage in driver.CHIP_STAGES:
+        return _chip_text(module, request.options, stage)
     texts: dict[str, driver.Text] = {}
     code, _ = driver.run_stages(module, request.options, texts.__setitem__)
     return code.assembly() if stage == driver.ASSEMBLY else texts[stage]()
+
+
+def _chip_text(module: ModuleOp, options: CompileOptions, stage: str) -> str:
+    """The text of one of `driver.CHIP_STAGES` of `module`, the result of the frontend."""
+    from ttnn_jit.transforms import pipeline
+
+    pipeline.run(module, options, until=pipeline.SCHEDULED)
+    return driver.text_of_scheduled(module, stage)
 
 
 def _module_text(module: ModuleOp, options: CompileOptions, stage: str) -> str:

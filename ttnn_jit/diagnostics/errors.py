@@ -113,6 +113,10 @@ class TraceError(TtnnJitError, RuntimeError):
     """A trace does not exist, cannot capture an operation, or has no room in the trace region (TT_FATAL in ttnn)."""
 
 
+class KernelError(TtnnJitError, RuntimeError):
+    """A core's kernel breaks the protocol of circular buffers, DST, the NoC or semaphores, or waits forever."""
+
+
 class MissingLibraryError(TtnnJitError, ImportError):
     """A library that only some functions need is not installed."""
 

@@ -41,6 +41,11 @@ def whole_line(file: str, line: int) -> Location:
     return Location(file, line, len(text) - len(text.lstrip()) + 1, line, len(text) + 1)
 
 
+def line_text(location: Location | None) -> str:
+    """The text of a location's line, without indentation; empty if it cannot be read."""
+    return "" if location is None else linecache.getline(location.file, location.line).strip()
+
+
 def definition_of(code: types.CodeType) -> Location:
     """The line of the ``def`` or ``lambda`` that `code` was compiled from, after its decorators."""
     first = code.co_firstlineno

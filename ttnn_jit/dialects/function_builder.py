@@ -30,7 +30,7 @@ from ttnn_jit.ops.families.decomposition import Operand as Called
 from ttnn_jit.ops.language.kinds import as_float32
 from ttnn_jit.ops.language.operation import CAST_HELP, OperandSpec
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, WIDE_FLOATS
 from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
 from ttnn_jit.specs.target import Numerics, SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
@@ -185,13 +185,17 @@ class FunctionBuilder:
         """
         for _, spec in tensors:
             if not operation.accepts(spec.dtype):
-                allowed = ", ".join(sorted(dtype.name for dtype in operation.dtypes if not dtype.is_foreign))
-                kind = OperandDTypeError if location is None else CompileError
-                raise kind(
-                    f"`{operation.name}` does not take {spec.dtype.name} tensors",
-                    location=location,
-                    help=CAST_HELP if spec.dtype.is_foreign else f"it takes {allowed}",
-                )
+                raise self._refusal(operation, spec.dtype, location)
+
+    def _refusal(self, operation: ops.Operation, dtype: DataType, location: Location | None) -> CompileError:
+        """The error for an element type that an operation does not take."""
+        allowed = ", ".join(sorted(each.name for each in operation.dtypes if not each.is_foreign))
+        kind = OperandDTypeError if location is None else CompileError
+        return kind(
+            f"`{operation.name}` does not take {dtype.name} tensors",
+            location=location,
+            help=CAST_HELP if dtype.is_foreign else f"it takes {allowed}",
+        )
 
     def write(
         self,
@@ -239,7 +243,11 @@ class FunctionBuilder:
     ) -> SSAValue:
         """A number operand as a tensor: of the operands' integer dtype, or a float, not rounded under IEEE numerics."""
         dtype = next(each[1].dtype for each in operands if isinstance(each, tuple))
-        if not dtype.is_integer:
+        if dtype in WIDE_FLOATS and as_float32(number) != number:
+            raise OperandDTypeError(
+                f"{number} is no float32, and numbers beside tensors of {dtype.mlir} are", help="pass it as a tensor"
+            )
+        if not dtype.is_integer and dtype not in WIDE_FLOATS:
             rounds = self._numerics is Numerics.DEVICE and not results[0].dtype.is_integer
             dtype, number = results[0].dtype if rounds else COMPUTE_TYPE, as_float32(number)
         return self._full(number, results[0].with_(dtype=dtype), location)

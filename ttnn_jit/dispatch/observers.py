@@ -13,6 +13,8 @@ from contextvars import ContextVar
 from typing import Any
 
 from ttnn_jit.diagnostics.tracebacks import keep_user_frames_of_call
+from ttnn_jit.dispatch.call_events import measured_call
+from ttnn_jit.events.listeners import LISTENERS
 from ttnn_jit.ops.traced_calls import flat_arguments, traceable_classes
 from ttnn_jit.process.compile_lock import compiling
 from ttnn_jit.runtime.tensors.tensor import Tensor
@@ -44,11 +46,6 @@ ON_FIRST_OBSERVER: list[Callable[[], None]] = []
 _REPLACED: list[tuple[type, str, Any]] = []  # replaced members of classes; None: the class had no member of that name
 _INSIDE: ContextVar[bool] = ContextVar("inside of an observed call", default=False)
 _ONLY: ContextVar[tuple[Observer, ...] | None] = ContextVar("the notified observers, if not all", default=None)
-
-
-def name_of(operation: Any) -> str:
-    """The name of an operation, a function of the host API or a jitted function."""
-    return str(getattr(operation, "python_fully_qualified_name", None) or operation.__name__)
 
 
 def is_observed_inside() -> bool:
@@ -127,6 +124,8 @@ def _notifying(call: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(call)
     def notifying(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
+            if LISTENERS:
+                self._forget()  # native calls of remembered calls emit no events
             return call_with_observers(functools.partial(call, self), self, args, kwargs)
         except BaseException as error:
             keep_user_frames_of_call(error)
@@ -162,7 +161,7 @@ def call_with_observers(call: Callable[..., Any], operation: Any, args: tuple[An
             observer.before(operation, args, kwargs)
         try:
             with _only_observers(tuple(each for each in observers if each.looks_inside(operation))):
-                result = call(*args, **kwargs)
+                result = measured_call(call, operation, args, kwargs) if LISTENERS else call(*args, **kwargs)
         except BaseException as error:
             for observer in observers:
                 observer.failed(operation, error)

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ttnn_jit.golden.comparison_page import page
-from ttnn_jit.golden.comparison_records import ComparisonRecord, from_json_line, merged, to_json_line
+from ttnn_jit.golden.comparison_records import ComparisonRecord, merged, to_json_line
+from ttnn_jit.golden.record_report import Report, records_of_lines
 from ttnn_jit.process.complete_file import write_complete
 
-PARTS, RESULTS, PAGE = "comparison.parts", "comparison.json", "comparison.html"
+PARTS, RESULTS, PAGE = "comparison.parts", "comparison.jsonl", "comparison.html"
 
 
 class RecordFile:
@@ -50,7 +50,7 @@ class RecordFile:
         with self._file.open("a", encoding="utf-8") as file:
             file.writelines(f"{to_json_line(record)}\n" for record in records)
 
-    def merge(self) -> list[ComparisonRecord]:
+    def merge(self) -> Report:
         """Write the report of all records that processes have written so far, and return them.
 
         Raises:
@@ -69,20 +69,13 @@ def record_file(folder: Path) -> RecordFile:
     return _FILES.get(absolute) or _FILES.setdefault(absolute, RecordFile(absolute))
 
 
-def write_report(folder: Path) -> list[ComparisonRecord]:
-    """Merge all record files of `folder` to ``comparison.json`` and ``comparison.html``, and return the records."""
+def write_report(folder: Path) -> Report:
+    """Merge all record files of `folder` to one file of JSON lines and the page, and return the records."""
     files = sorted((folder / PARTS).glob("*.jsonl"))
-    records = merged([list(_records_in(file)) for file in files])
-    lines = ",\n  ".join(map(to_json_line, records))
-    write_complete(folder / RESULTS, [f"[\n  {lines}\n]\n".encode() if records else b"[]\n"])
-    write_complete(folder / PAGE, ["\n".join(page(records)).encode()])
-    return records
-
-
-def _records_in(file: Path) -> Iterator[ComparisonRecord]:
-    """The records of complete lines: the last line of a process that was killed may be incomplete."""
-    with file.open(encoding="utf-8") as lines:
-        yield from (from_json_line(line) for line in lines if line.endswith("\n"))
+    report = Report(merged([list(records_of_lines(file)) for file in files]))
+    write_complete(folder / RESULTS, [f"{to_json_line(record)}\n".encode() for record in report])
+    report.write_page(folder / PAGE)
+    return report
 
 
 def _lock(file: int, *, shared: bool = False) -> None:

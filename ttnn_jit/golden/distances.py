@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ttnn_jit.specs.dtypes import dtypes_of_torch
+from ttnn_jit.specs.dtypes import dtypes_in_torch
 
 if TYPE_CHECKING:
     import torch
@@ -53,11 +53,13 @@ def index_of_largest(values: torch.Tensor) -> tuple[int, ...]:
     return tuple(reversed(index))
 
 
-def unit_in_last_place(reference: torch.Tensor, mantissa_bits: int) -> torch.Tensor:
-    """Per element of a float64 tensor, the spacing of numbers with `mantissa_bits` and the exponents of float32."""
+def unit_in_last_place(
+    reference: torch.Tensor, mantissa_bits: int, smallest_normal: float = _SMALLEST_NORMAL
+) -> torch.Tensor:
+    """Per element of a float64 tensor, the spacing of numbers with `mantissa_bits`, by default of float32's range."""
     import torch
 
-    _, exponent = torch.frexp(reference.abs().clamp(min=_SMALLEST_NORMAL))  # frexp(0) has the exponent 0
+    _, exponent = torch.frexp(reference.abs().clamp(min=smallest_normal))  # frexp(0) has the exponent 0
     return torch.ldexp(torch.ones_like(reference), exponent - 1 - mantissa_bits)
 
 
@@ -80,7 +82,7 @@ def ulp_distance(got: torch.Tensor, reference: torch.Tensor) -> torch.Tensor:
     """
     import torch
 
-    dtype = dtypes_of_torch().get(got.dtype)
+    dtype = dtypes_in_torch().get(got.dtype)
     if dtype is None:
         raise ValueError(f"ulp are counted in element types of ttnn's tensors, got {got.dtype}")
     reference = reference.double()
@@ -89,7 +91,7 @@ def ulp_distance(got: torch.Tensor, reference: torch.Tensor) -> torch.Tensor:
     # Double rounding, float64 -> float32 -> bfloat16, gives infinity only where direct rounding does.
     rounded, wide = reference.to(got.dtype), got.double()
     same = (got == rounded) & rounded.isinf() | got.isnan() & rounded.isnan() | (wide == reference)
-    unit = unit_in_last_place(reference, dtype.mantissa_bits)
+    unit = unit_in_last_place(reference, dtype.mantissa_bits, dtype.smallest_normal)
     distance = ((wide - reference).abs() / unit).nan_to_num(nan=torch.inf, posinf=torch.inf)
     return torch.where(same, torch.zeros_like(distance), distance)
 
@@ -101,7 +103,7 @@ def as_integers(values: torch.Tensor, dtype: DataType) -> torch.Tensor:
     numbers = dtype.values
     if values.is_floating_point():
         return values.nan_to_num(0.0).clamp(numbers[0], numbers[-1]).to(torch.int64)
-    if dtype.compute.is_int64:
+    if dtype.compute.is_wide:
         return values.to(torch.int64)
     return (values.to(torch.int64) - numbers.start) % len(numbers) + numbers.start
 
@@ -110,5 +112,5 @@ def is_close_by_torch(result: torch.Tensor, golden: torch.Tensor, dtype: DataTyp
     """`torch.allclose` in float64 by the tolerances of `torch.testing` for `dtype`, with NaN close to NaN."""
     import torch
 
-    rtol = 1.3e-6 if dtype.is_compute_type else 1.6e-2
+    rtol = {23: 1.3e-6, 52: 1e-7, 10: 1e-3}.get(dtype.mantissa_bits, 1.6e-2)
     return torch.allclose(result, golden, rtol=rtol, atol=1e-5, equal_nan=True)

@@ -66,6 +66,13 @@ class Tolerance:
     noise: Callable[[], torch.Tensor] | None = None
     by_rms: bool = False
 
+    def __str__(self) -> str:
+        parts = [f"{self.max_ulp:g} ulp"]
+        parts += [f"{self.atol:g}"] * bool(self.atol)
+        parts += [f"{self.relative:.3g} of its size"] * bool(self.relative)
+        parts += ["its backward error"] * (self.noise is not None)
+        return " + ".join(parts) + (", root mean square" if self.by_rms else "")
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -163,12 +170,14 @@ class _Comparison(NamedTuple):
             unit = torch.maximum(*(unit_of_block(each, dtype.traits.magnitude_bits) for each in (result, exact)))
             judged = _is_in_finite_block(exact)
         else:
-            last = unit_in_last_place(golden.new_tensor(largest), dtype.mantissa_bits)
+            form = dtype.mantissa_bits, dtype.smallest_normal
+            last = unit_in_last_place(golden.new_tensor(largest), *form)
             exact = torch.where(golden.abs() >= largest + last / 2, golden.sign() * math.inf, golden)
-            unit = torch.where(golden.isfinite(), unit_in_last_place(golden, dtype.mantissa_bits), last)
+            unit = torch.where(golden.isfinite(), unit_in_last_place(golden, *form), last)
             judged = torch.ones_like(exact, dtype=torch.bool)
         # An infinity that results from rounding counts as the number after the largest finite one.
-        distance = (result.clamp(-OVERFLOW, OVERFLOW) - (exact if dtype.is_block_float else golden)).abs()
+        beyond = OVERFLOW if dtype.is_block_float else 2.0 * (largest / 2 + float(last) / 2)
+        distance = (result.clamp(-beyond, beyond) - (exact if dtype.is_block_float else golden)).abs()
         excluded = (result == exact) | result.isnan() | exact.isnan() | ~judged
         return _Comparison(result, exact, torch.where(excluded, 0.0, distance), unit)
 

@@ -87,7 +87,7 @@ def _routine(op: RoutineOp, operands: Sequence[Tensor], math_: NumpyVector, nume
 
 def _as_numbers(values: Array, dtype: DataType) -> Array:
     """A view of the memory as numbers of `dtype`: arrays of unsigned elements hold their bits as signed ones."""
-    return values if dtype.compute.is_signed else values.view(np.uint32)
+    return values if dtype.compute.is_signed else values.view(f"uint{dtype.compute.bits}")
 
 
 def _loaded(element: Any) -> Any:
@@ -100,7 +100,7 @@ def _stored_as(dtype: DataType, math_: NumpyVector, numerics: Numerics) -> Calla
     if dtype.is_integer:
         first, count = dtype.values[0], len(dtype.values)
         return lambda number: (int(number) - first) % count + first
-    return lambda number: math_.round_to(np.full(1, number, np.float32), dtype, numerics)[0]
+    return lambda number: math_.round_to(np.full(1, number, dtype.compute.numpy), dtype, numerics)[0]
 
 
 def _reduced(op: ReductionOp, operands: Sequence[Tensor], math: NumpyVector, numerics: Numerics) -> Sequence[Array]:

@@ -54,7 +54,7 @@ from ttnn_jit.dialects.region_loops import (
 )
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
 from ttnn_jit.dialects.ttir import FullOp
-from ttnn_jit.interpreters.accumulator import Accumulator, reduced_extent
+from ttnn_jit.interpreters.accumulator import Accumulator, accumulation_of, reduced_extent
 from ttnn_jit.interpreters.interpreted_tiles import Memref, TileReference, elements_of, tiles_of
 from ttnn_jit.interpreters.tensor_interpreter import (
     WHOLE_TENSOR_OPS,
@@ -107,7 +107,7 @@ def machine_of(module: ModuleOp, entry: str | None) -> Machine:
     """
     function = entry_point(module, entry)
     functions = {each.sym_name.data: each for each in call_graph_post_order(module, (function,))}
-    _require_small(module, function, functions)
+    require_small(module, function, functions)
     for op in (op for each in functions.values() for op in each.body.block.ops):
         refuse_packed(op)
     return Machine(system_desc_of(module).numerics, function, functions)
@@ -125,7 +125,7 @@ def run_op(machine: Machine, op: Operation) -> None:
     handler(machine, op)
 
 
-def _require_small(module: ModuleOp, function: FuncOp, functions: Mapping[str, FuncOp]) -> None:
+def require_small(module: ModuleOp, function: FuncOp, functions: Mapping[str, FuncOp]) -> None:
     """Refuses a program of too many elements; `functions` are in the order of `call_graph_post_order`."""
     counts: dict[str, int] = {}
     for name, each in functions.items():
@@ -397,7 +397,7 @@ class Machine:
             raise refusal(op, f"its accumulator does not begin with {op.identity}")
         terms = tuple(self._tile(value) for value in op.operands[:-1])
         assert self.generic is not None, "tile ops stand in kernels"
-        before = before or Accumulator(op, self.math, reduced_extent(*self.generic, op.identity))
+        before = before or Accumulator(accumulation_of(op), self.math, reduced_extent(*self.generic, op.identity))
         self.environment[op.results[0]] = before.with_terms(terms)
 
     def _cast(self, op: TileTypecastOp) -> None:

@@ -102,7 +102,7 @@ reduction: reductions moments losses scans further_reductions
 """Folder of this room -> its modules of callable operations."""
 
 IN_PROGRAMS = """
-elementwise: int64_arithmetic
+contraction: wide_products
 movement: sequences windows
 attention: cache_routines
 convolution: convolutions transposed_convolutions pools pool_indices resampling rescaling

@@ -54,6 +54,13 @@ GRADIENT_PARAMETERS = (
     Parameter("are_required_outputs", RESULT_MASK),
 )
 """Parameters of every gradient: output tensors of the first two results, and which results to return."""
+OUTPUT_KEYWORDS = frozenset(
+    name
+    for parameter in (*RESULT_PARAMETERS, *GRADIENT_PARAMETERS)
+    for name in (parameter.name, *parameter.aliases)
+    if parameter.kind in {OUTPUT, OUTPUT_OF_SEVERAL}
+)
+"""Keywords of tensors that a call writes its results to."""
 HARDWARE_PARAMETERS = (
     Parameter("accurate_mode", IGNORED),
     Parameter("compute_kernel_config", COMPUTE_CONFIG),

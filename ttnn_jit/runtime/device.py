@@ -465,7 +465,7 @@ class Device:
     @property
     def rules(self) -> str:
         """The target's rules, and that the device is not a chip: ``wormhole_b0 rules on cpu``, or ``cpu``."""
-        return self.target.name if self.target.arch == "cpu" else f"{self.target.name} rules on cpu"
+        return self.target.rules
 
 
 def implicit_cpu_device() -> Device:

@@ -13,33 +13,32 @@ from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.extents.extent import applied, is_extent
-from ttnn_jit.specs.extents.float_functions import short_float
+from ttnn_jit.specs.extents.float_functions import half_float, short_float
 
 NO_DTYPE = "no element type of that name is implemented"
 """The message for ttnn's other element types."""
 
 
 class ComputeType(enum.Enum):
-    """The type of an element in a register of a kernel, by its MLIR name.
-
-    All types have 32 bits, except I64, which has no arithmetic: its elements are only moved and cast.
-    """
+    """The type of an element in a register of a kernel, by its MLIR name. Types have 32 bits or, if wide, 64."""
 
     F32 = "f32"
     I32 = "i32"
     U32 = "ui32"
     BOOL = "i1"
+    F64 = "f64"
     I64 = "i64"
+    U64 = "ui64"
 
     @property
     def is_integer(self) -> bool:
-        """Whether arithmetic is exact: that of integers modulo 2**32, or that of booleans."""
-        return self is not ComputeType.F32
+        """Whether arithmetic is exact: that of integers modulo 2**32 or 2**64, or that of booleans."""
+        return self not in {ComputeType.F32, ComputeType.F64}
 
     @property
     def is_signed(self) -> bool:
         """Whether it has negative values."""
-        return self not in {ComputeType.U32, ComputeType.BOOL}
+        return self not in {ComputeType.U32, ComputeType.BOOL, ComputeType.U64}
 
     @property
     def is_bool(self) -> bool:
@@ -47,19 +46,26 @@ class ComputeType(enum.Enum):
         return self is ComputeType.BOOL
 
     @property
-    def is_int64(self) -> bool:
-        """Whether it has 64 bits, and no arithmetic."""
-        return self is ComputeType.I64
+    def is_wide(self) -> bool:
+        """Whether it has 64 bits."""
+        return self in {ComputeType.F64, ComputeType.I64, ComputeType.U64}
+
+    @property
+    def bits(self) -> int:
+        """The bits of a register's element."""
+        return 64 if self.is_wide else 32
 
     @property
     def llvm(self) -> str:
         """The LLVM type."""
-        return "i64" if self.is_int64 else "i32" if self.is_integer else "float"
+        if self.is_integer:
+            return f"i{self.bits}"
+        return "double" if self.is_wide else "float"
 
     @property
     def numpy(self) -> str:
         """The numpy type of arrays; unsigned numbers are held as the signed numbers of the same bits."""
-        return "int64" if self.is_int64 else "int32" if self.is_integer else "float32"
+        return f"{'int' if self.is_integer else 'float'}{self.bits}"
 
 
 class Storage(enum.Enum):
@@ -72,8 +78,7 @@ class Storage(enum.Enum):
         BOOL_BYTE: Memory has a byte, 1 for a nonzero value and else 0.
         BLOCKS: Memory has signs and magnitudes, packed tile by tile; 16 elements share an exponent. Kernels do not load
             or store them: they are packed and unpacked by the tile (kernels/block_floats/block_floats.py).
-        IEEE_HALF: Memory has IEEE's binary16. Kernels do not load or store them
-            (kernels/block_floats/stored_elements.py).
+        IEEE_HALF: Memory has IEEE's binary16: loads widen it, stores round to it.
     """
 
     WHOLE = "whole"
@@ -94,6 +99,7 @@ class DTypeTraits:
         ttcore: The name in `!ttcore.tile` and `#ttcore.supportedDataTypes`.
         torch: Its name in torch, then the names of the torch types that `from_torch` converts to it.
         is_foreign: Whether only torch and numpy have it, and ttnn has not.
+        is_of_texts: Whether only texts of other compilers compute with it: programs of ttnn take no tensor of it.
         numpy: The numpy type of arrays with its stored elements.
         llvm: The LLVM type of its loads and stores.
         compute: The type in registers.
@@ -101,7 +107,7 @@ class DTypeTraits:
         largest: The largest finite number.
         elements: The number of elements of an item.
         magnitude_bits: Of a block float: the bits of an element without its sign.
-        exponent_bits: Of a block float: the bits of the shared exponent, which occupies a byte in any case.
+        exponent_bits: The bits of a float's exponent; the shared one of a block float occupies a byte in any case.
     """
 
     itemsize: int
@@ -114,6 +120,7 @@ class DTypeTraits:
     storage: Storage
     largest: float
     is_foreign: bool = False
+    is_of_texts: bool = False
     elements: int = 1
     magnitude_bits: int = 0
     exponent_bits: int = 8
@@ -192,6 +199,10 @@ class DataType(ElementFormat, metaclass=_DataTypes):
     INT16 = -1
     BOOL = -2
     INT64 = -3
+    INT8 = -4
+    UINT64 = -5
+    FLOAT16 = -6
+    FLOAT64 = -7
 
     __hash__ = enum.Enum.__hash__
 
@@ -230,20 +241,30 @@ class DataType(ElementFormat, metaclass=_DataTypes):
         return self.traits.storage is Storage.UPPER_HALF
 
     @property
+    def is_ieee_half(self) -> bool:
+        """Whether an element is IEEE's binary16."""
+        return self.traits.storage is Storage.IEEE_HALF
+
+    @property
     def is_wide(self) -> bool:
         """Whether an element has more than 16 bits, so that DST holds half as many tiles."""
         return self.unpacked.itemsize > 2
 
     @property
     def mantissa_bits(self) -> int:
-        """Of a float: the mantissa bits after the hidden one; sign and exponent have 1 and 8 bits."""
-        return 8 * self.traits.itemsize - 9
+        """Of a float: the mantissa bits after the hidden one; the sign has one bit."""
+        return 8 * self.traits.itemsize - 1 - self.traits.exponent_bits
+
+    @property
+    def smallest_normal(self) -> float:
+        """Of a float: the smallest number with a hidden bit."""
+        return 2.0 ** (2 - (1 << self.traits.exponent_bits - 1))
 
     @property
     def buffer_format(self) -> str:
         """The format character of a stored element for `memoryview.cast` and `struct`."""
         if self.is_compute_type and not self.is_integer:
-            return "f"
+            return {4: "f", 8: "d"}[self.itemsize]
         word = {1: "b", 2: "h", 4: "i", 8: "q"}[self.itemsize]
         return word if self.is_integer and self.compute.is_signed else word.upper()
 
@@ -284,7 +305,7 @@ class DataType(ElementFormat, metaclass=_DataTypes):
                 f"{what} is {value}, and {self.name} holds {self.values[0]} to {self.values[-1]}",
                 help="give a number in between, or cast the tensors to a type that holds it",
             )
-        if self.compute.is_int64 and not -(2**31) <= value < 2**31:
+        if self.compute.is_wide and not -(2**31) <= value < 2**31:
             raise ArgumentError(
                 f"{what} is {value}, and programs hold numbers of 32 bits",
                 help="pass a tensor that holds it",
@@ -296,6 +317,8 @@ class DataType(ElementFormat, metaclass=_DataTypes):
 
         For block floats, the value in a group of equal elements: never infinite, and zero if it is denormal.
         """
+        if self.is_ieee_half:
+            return half_float(value)
         if not (self.is_upper_half or self.is_block_float):
             return value
         lost = 24 - (self.traits.magnitude_bits or 8)
@@ -306,7 +329,8 @@ class DataType(ElementFormat, metaclass=_DataTypes):
         """The number that the bytes of one element encode."""
         if self.is_integer:
             return int.from_bytes(element, "little", signed=self.compute.is_signed)
-        return float(struct.unpack("<f", b"\0\0" + element if self.is_upper_half else element)[0])
+        word = b"\0\0" + element if self.is_upper_half else element
+        return float(struct.unpack({2: "<e", 4: "<f", 8: "<d"}[len(word)], word)[0])
 
 
 DataType.BFLOAT16.traits = DTypeTraits(
@@ -333,7 +357,9 @@ DataType.FLOAT32.traits = DTypeTraits(
 )
 
 
-def _integers(compute: ComputeType, storage: Storage, *torch: str, is_foreign: bool = False) -> DTypeTraits:
+def _integers(
+    compute: ComputeType, storage: Storage, *torch: str, is_foreign: bool = False, is_of_texts: bool = False
+) -> DTypeTraits:
     """The traits of an integer type; its first torch name gives sign and width."""
     name = torch[0]
     bits = int(name.partition("int")[2])
@@ -349,6 +375,7 @@ def _integers(compute: ComputeType, storage: Storage, *torch: str, is_foreign: b
         storage=storage,
         largest=2 ** (bits - compute.is_signed) - 1,
         is_foreign=is_foreign,
+        is_of_texts=is_of_texts,
     )
 
 
@@ -358,6 +385,36 @@ DataType.UINT16.traits = _integers(ComputeType.U32, Storage.LOW_BITS, "uint16", 
 DataType.INT32.traits = _integers(ComputeType.I32, Storage.WHOLE, "int32")
 DataType.INT16.traits = _integers(ComputeType.I32, Storage.LOW_BITS, "int16", is_foreign=True)
 DataType.INT64.traits = _integers(ComputeType.I64, Storage.WHOLE, "int64", is_foreign=True)
+DataType.INT8.traits = _integers(ComputeType.I32, Storage.LOW_BITS, "int8", is_foreign=True, is_of_texts=True)
+DataType.UINT64.traits = _integers(ComputeType.U64, Storage.WHOLE, "uint64", is_foreign=True, is_of_texts=True)
+DataType.FLOAT16.traits = DTypeTraits(
+    itemsize=2,
+    mlir="f16",
+    ttcore="f16",
+    torch=("float16",),
+    numpy="uint16",
+    llvm="half",
+    compute=ComputeType.F32,
+    storage=Storage.IEEE_HALF,
+    largest=65504.0,
+    exponent_bits=5,
+    is_foreign=True,
+    is_of_texts=True,
+)
+DataType.FLOAT64.traits = DTypeTraits(
+    itemsize=8,
+    mlir="f64",
+    ttcore="f64",
+    torch=("float64",),
+    numpy="float64",
+    llvm="double",
+    compute=ComputeType.F64,
+    storage=Storage.WHOLE,
+    largest=1.7976931348623157e308,
+    exponent_bits=11,
+    is_foreign=True,
+    is_of_texts=True,
+)
 DataType.BOOL.traits = DTypeTraits(
     itemsize=1,
     mlir="i1",
@@ -406,40 +463,55 @@ BLOCK_FLOATS = frozenset(dtype for dtype in ALL_DTYPES if dtype.is_block_float)
 BOOLS = frozenset(dtype for dtype in ALL_DTYPES if dtype.compute.is_bool)
 """The boolean types: `+` is or, `*` is and."""
 
-INT64S = frozenset(dtype for dtype in ALL_DTYPES if dtype.compute.is_int64)
-"""The types of 64 bits, which operations move, cast and take as indices, but do not compute with."""
+WIDE_INTEGERS = frozenset(dtype for dtype in ALL_DTYPES if dtype.compute.is_wide and dtype.is_integer)
+"""The integers of 64 bits: those of torch and numpy alone; numbers beside them have at most 32 bits."""
 
-INTEGERS = frozenset(dtype for dtype in ALL_DTYPES if dtype.is_integer) - BOOLS - INT64S
+WIDE_FLOATS = frozenset(dtype for dtype in ALL_DTYPES if dtype.compute.is_wide and not dtype.is_integer)
+"""The floats of 64 bits: their functions are those of the C library."""
+
+WIDE = WIDE_INTEGERS | WIDE_FLOATS
+"""The types of 64 bits: kernels compute with them elementwise, and in no reduction or product of their own."""
+
+INTEGERS = frozenset(dtype for dtype in ALL_DTYPES if dtype.is_integer) - BOOLS - WIDE
 """The types whose arithmetic is exact, modulo a power of two."""
 
-FLOATS = frozenset(dtype for dtype in ALL_DTYPES if not dtype.is_integer) - BLOCK_FLOATS
+IEEE_HALVES = frozenset(dtype for dtype in ALL_DTYPES if dtype.is_ieee_half)
+"""The floats that operations move and cast, and do not compute with: `COMPUTE_TYPE` holds their numbers."""
+
+FLOATS = frozenset(dtype for dtype in ALL_DTYPES if not dtype.is_integer) - BLOCK_FLOATS - WIDE - IEEE_HALVES
 """The types whose arithmetic is that of `COMPUTE_TYPE`."""
 
 SCALARS = FLOATS | INTEGERS
-"""The numeric types that kernels compute with elementwise."""
+"""The numeric types that kernels compute with elementwise, reduce and multiply."""
 
-MOVABLE = SCALARS | BOOLS | INT64S
+MOVABLE = SCALARS | BOOLS | WIDE | IEEE_HALVES
 """The types whose single elements kernels load and store."""
 
 HALVES = frozenset(dtype for dtype in FLOATS if dtype.is_upper_half)
 """The floats of 16 bits."""
 
-INDICES = INTEGERS | INT64S
+INDICES = INTEGERS | WIDE_INTEGERS
 """The types of index tensors."""
 
 
 @memoized
-def dtypes_of_torch() -> Mapping[Any, DataType]:
+def dtypes_in_torch() -> Mapping[Any, DataType]:
     """Torch dtype -> the DataType with the same bits."""
     return {dtype.torch: dtype for dtype in MOVABLE}
 
 
 @memoized
+def dtypes_of_torch() -> Mapping[Any, DataType]:
+    """Torch dtype -> the DataType with the same bits, of those that programs of ttnn take."""
+    return {name: dtype for name, dtype in dtypes_in_torch().items() if not dtype.traits.is_of_texts}
+
+
+@memoized
 def dtypes_of_numpy() -> Mapping[Any, DataType]:
-    """Numpy dtype -> the DataType with the same bits."""
+    """Numpy dtype -> the DataType with the same bits, of those that programs of ttnn take; numpy has no bfloat16."""
     import numpy
 
-    return {numpy.dtype(dtype.traits.numpy): dtype for dtype in MOVABLE if not dtype.is_upper_half}
+    return {numpy.dtype(dtype.traits.numpy): dtype for dtype in dtypes_of_torch().values() if not dtype.is_upper_half}
 
 
 @memoized

@@ -176,10 +176,11 @@ def requested_log_level() -> int | None:
         "TTMLIR_RUNTIME_LOGGER_LEVEL": os.environ.get("TTMLIR_RUNTIME_LOGGER_LEVEL"),
         "TTRT_LOGGER_LEVEL": os.environ.get("TTRT_LOGGER_LEVEL"),
     }
-    return min((_log_level(name, value) for name, value in named.items() if value), default=None)
+    return min((log_level(name, value) for name, value in named.items() if value), default=None)
 
 
-def _log_level(name: str, value: str) -> int:
+def log_level(name: str, value: str) -> int:
+    """The level of `logging` that a variable gives, in upper or lower case; INFO, with a warning, if it is unknown."""
     if value.upper() not in _LOG_LEVELS:
         known = ", ".join(_LOG_LEVELS)
         warnings.warn(f"{name} is {value!r}, which is no level: INFO is taken; it takes {known}", stacklevel=2)

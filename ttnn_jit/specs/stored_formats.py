@@ -6,30 +6,18 @@ only `#ttcore.supportedDataTypes`, `!ttcore.tile` and layouts (`tensor_layout.py
 
 from __future__ import annotations
 
-from ttnn_jit.specs.dtypes import ALL_DTYPES, ComputeType, DataType, DTypeTraits, ElementFormat, Storage, block_floats
+from ttnn_jit.specs.dtypes import ALL_DTYPES, DataType, ElementFormat, block_floats
 
 
 class StoredFormat(ElementFormat):
-    """IEEE's half, and block floats: exponents have 8 bits for names with ``BFLOAT``, and else five."""
+    """Block floats: exponents have 8 bits for names with ``BFLOAT``, and else five."""
 
-    FLOAT16 = "f16"
     BFP_FLOAT8 = "bfp_f8"
     BFP_FLOAT4 = "bfp_f4"
     BFP_FLOAT2 = "bfp_f2"
     BFP_BFLOAT2 = "bfp_bf2"
 
 
-StoredFormat.FLOAT16.traits = DTypeTraits(
-    itemsize=2,
-    mlir="f16",
-    ttcore="f16",
-    torch=("float16",),
-    numpy="float16",
-    llvm="half",
-    compute=ComputeType.F32,
-    storage=Storage.IEEE_HALF,
-    largest=65504.0,
-)
 StoredFormat.BFP_FLOAT8.traits = block_floats("bfp_f8", 7, largest=127 * 2.0**10, exponent_bits=5)
 StoredFormat.BFP_FLOAT4.traits = block_floats("bfp_f4", 3, largest=7 * 2.0**14, exponent_bits=5)
 StoredFormat.BFP_FLOAT2.traits = block_floats("bfp_f2", 1, largest=2.0**16, exponent_bits=5)

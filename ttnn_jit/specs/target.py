@@ -35,6 +35,10 @@ class Numerics(enum.Enum):
     IEEE = "ieee"
 
 
+L1_BASE = 103712
+"""The first address of a core's L1 that programs use, as tt-mlir's descriptions of chips say; the firmware is below."""
+
+
 @dataclass(frozen=True)
 class SystemDesc:
     """The parameters of a system for the compiler and the runtime; sizes in bytes, grids in cores (rows, columns).
@@ -67,6 +71,11 @@ class SystemDesc:
         """DST tiles that one kernel may hold at once; `wide`: its elements are wider than 16 bits."""
         tiles = self.dst_tiles // 2 if self.dst_double_buffered else self.dst_tiles
         return tiles // 2 if wide and self.dst_halved_when_wide else tiles
+
+    @property
+    def rules(self) -> str:
+        """The name for users, who see that no chip runs: ``wormhole_b0 rules on cpu``, or ``cpu``."""
+        return self.name if self.arch == "cpu" else f"{self.name} rules on cpu"
 
     @property
     def dram_banks(self) -> int:

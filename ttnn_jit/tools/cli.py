@@ -25,6 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else [*arguments]
     if given[:1] == ["opt"]:
         return opt_main(given[1:], "ttnn-jit opt")
+    if given[:1] == ["ttrt"]:
+        return ttrt_main(given[1:], "ttnn-jit ttrt")
     options = _parser().parse_args(given)
     return _guarded(lambda: int(options.run(options)))
 
@@ -37,6 +39,11 @@ def opt_main(arguments: Sequence[str] | None = None, prog: str = "ttmlir-opt") -
         return int(opt.run(sys.argv[1:] if arguments is None else arguments, prog))
 
     return _guarded(run)
+
+
+def ttrt_main(arguments: Sequence[str] | None = None, prog: str = "ttrt") -> int:
+    """The command ``ttrt``, which is ``ttnn-jit ttrt``; returns the exit status."""
+    return int(import_module("ttnn_jit.tools.ttrt.ttrt_command").main(arguments, prog))
 
 
 def _guarded(command: Callable[[], int]) -> int:
@@ -88,6 +95,12 @@ def _parser() -> argparse.ArgumentParser:
         help="a file that torch.save wrote, a list of tensors; for a text of another compiler an .npz file of arrays",
     )
     run.add_argument("--golden", action="store_true", help="compare every op with its golden on equal operands")
+    run.add_argument(
+        "--report",
+        type=Path,
+        metavar="FILE",
+        help="with --golden, a file of JSON lines, and a page beside it: ops on equal operands and in a chain, results",
+    )
     _add_mesh(run)
     run.add_argument("--target", help="the target of a text of another compiler; by default the text's, or cpu")
     run.add_argument("--save", type=Path, help="write the results with torch.save")
@@ -117,6 +130,12 @@ def _parser() -> argparse.ArgumentParser:
     _add_cache(commands.add_parser("cache", help="look at the programs kept on disk, check them, remove them"))
 
     _add_launch(commands.add_parser("launch", help="start the ranks of a script, which share its meshes"))
+
+    ttrt = commands.add_parser("ttrt", help="read, check, run and measure compiled binaries; also installed as `ttrt`")
+    ttrt.add_argument(
+        "arguments", nargs=argparse.REMAINDER, help="a command of ttrt: `ttnn-jit ttrt --help` lists them"
+    )
+    ttrt.set_defaults(run=lambda options: ttrt_main(options.arguments, "ttnn-jit ttrt"))
 
     demo = commands.add_parser("demo", help="compile, run and check the cosh of the ttnn.jit document")
     demo.set_defaults(run=_command("demo"))
@@ -157,8 +176,17 @@ def _add_commands_on_texts(commands: argparse._SubParsersAction[argparse.Argumen
     _add_mesh(translate)
     translate.add_argument("--target", help="the target for which a text is read; by default the text's, or cpu")
     form = translate.add_mutually_exclusive_group(required=True)
-    form.add_argument("--mlir-to-python", action="store_true", help="a Python program of ttnn calls")
-    form.add_argument("--ttnn-to-flatbuffer", action="store_true", help="a binary of tt-mlir (.ttnn)")
+    form.add_argument("--mlir-to-python", "-mlir-to-python", action="store_true", help="a Python program of ttnn calls")
+    form.add_argument(
+        "--ttnn-to-flatbuffer", "-ttnn-to-flatbuffer", action="store_true", help="a binary of tt-mlir (.ttnn)"
+    )
+    for name in ("mlir-to-cpp", "ttmetal-to-flatbuffer", "ttkernel-to-cpp"):
+        form.add_argument(
+            f"--{name}", f"-{name}", dest="refused", action="store_const", const=name, help=argparse.SUPPRESS
+        )
+    translate.add_argument(
+        "--allow-unregistered-dialect", "-allow-unregistered-dialect", action="store_true", help=argparse.SUPPRESS
+    )
     translate.add_argument("-o", "--output", type=Path, help="file for the result; standard output by default")
     translate.set_defaults(run=_command("translate"))
 

@@ -203,7 +203,9 @@ def with_stages(document: str) -> str:
     """
     if f"<!-- {_TEXT_PASSES}: begin -->" in document:
         return markdown.with_section(document, _TEXT_PASSES, markdown.table(("pass", "options", "what"), described()))
-    return markdown.with_section(document, "stages", "\n".join(["```text", *driver.stages(), "```"]))
+    return markdown.with_section(
+        document, "stages", "\n".join(["```text", *driver.stages(), *driver.CHIP_STAGES, "```"])
+    )
 
 
 _TEXT_PASSES = "text passes"
@@ -219,7 +221,7 @@ def _emitted(module: ModuleOp, options: argparse.Namespace) -> str:
     if stage is None:
         return ""
     stages = driver.stages()
-    behind = stages[stages.index(driver.HOST) :]
+    behind = (*stages[stages.index(driver.HOST) :], *driver.CHIP_STAGES)
     if stage not in behind:
         names = ", ".join(f"`{each}`" for each in behind)
         raise ArgumentError(f"`--emit` prints {names}, got {stage!r}", help="`-p a,b` prints the module after stage b")
@@ -238,6 +240,7 @@ def _listed() -> Iterator[str]:
             for name, (_, follows) in USER_PASSES.items()
             if follows == stage
         )
+    yield from (f"{each.name}  (not in a compile)" for each in pipeline.CHIP_PASSES)
 
 
 def load_passes(file: Path) -> None:

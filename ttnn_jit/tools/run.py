@@ -14,7 +14,7 @@ from ttnn_jit.compiler import driver
 from ttnn_jit.diagnostics.errors import ArgumentError, LayoutError
 from ttnn_jit.dialects import system_desc_of
 from ttnn_jit.dialects.argument_notes import shared_blocks_of, updates_of, whole_arguments_of
-from ttnn_jit.dialects.functions import single_function
+from ttnn_jit.dialects.functions import entry_point, single_function
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.meshes import mesh_devices_of
@@ -29,10 +29,10 @@ from ttnn_jit.runtime.tensors.tensors_from_host import from_torch
 from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
 from ttnn_jit.specs.target import PRESETS, SystemDesc
 from ttnn_jit.specs.tensor_spec import BufferType, TensorSpec
-from ttnn_jit.tools.opt import module_of_text, read_text
+from ttnn_jit.tools.opt import module_of, read_text
 from ttnn_jit.tools.stage_of_module import schedule
 from ttnn_jit.tools.texts.inputs import require_memory
-from ttnn_jit.tools.texts.recognition import is_of_other_compiler, is_of_tensors
+from ttnn_jit.tools.texts.recognition import is_of_kernels, is_of_other_compiler, is_of_tensors, module_of_dump
 
 if TYPE_CHECKING:
     import torch
@@ -43,6 +43,8 @@ PROGRAM_SUFFIX = ".ttjp"
 
 def main(options: argparse.Namespace) -> int:
     """Prints or saves the results; equal seeds give equal inputs."""
+    if options.report and not options.golden:
+        raise ArgumentError("--report writes what --golden compares", help="give both")
     reader = _READERS.get(Path(options.file).suffix, _of_text)
     results = reader(options)
     if options.save:
@@ -102,6 +104,8 @@ def _results(program: Program, inputs: Sequence[torch.Tensor], target: SystemDes
 def _of_text(options: argparse.Namespace) -> list[torch.Tensor]:
     """The results of a text: a dump of a stage here, or a module of another compiler."""
     text, name = read_text(options.file)
+    if is_of_kernels(text):
+        return _of_kernels(options, text, name)
     asks = is_of_tensors if options.golden or options.target or options.mesh else is_of_other_compiler
     if not (options.interpret or options.after) and asks(text, name):
         from ttnn_jit.tools.texts.run_text import results_of_text
@@ -112,7 +116,29 @@ def _of_text(options: argparse.Namespace) -> list[torch.Tensor]:
             raise ArgumentError(
                 f"--{option} takes a module of ttir or ttnn, and {name} is one of a later stage, or an invalid one"
             )
-    return _of_module(options, module_of_text(text, name))
+    return _of_module(options, module_of_dump(text, name))
+
+
+def _of_kernels(options: argparse.Namespace, text: str, name: str) -> list[torch.Tensor]:
+    """The results of a host program that launches kernels of cores: the interpreter of kernels executes it."""
+    from ttnn_jit.interpreters.kernel_level.host_machine import interpret_kernels
+
+    for option in ("golden", "target", "mesh", "after"):
+        if getattr(options, option):
+            raise ArgumentError(f"--{option} takes no module of kernels, as {name} is")
+    module = module_of(text, name, for_passes=False)
+    function = entry_point(module, options.entry)
+    given, made = _specs_of(function)
+    inputs = _inputs(options, given)
+    arrays = interpret_kernels(module, [*map(_as_array, inputs, given)], options.entry)
+    return list(map(_as_tensor, arrays, made))
+
+
+def _specs_of(function: FuncOp) -> tuple[list[TensorSpec], list[TensorSpec]]:
+    """The specs of the arguments and of the results."""
+    returned = function.body.block.last_op
+    assert returned is not None, "a function ends with its return"
+    return _argument_specs(function), [spec_of(value.type) for value in returned.operands]
 
 
 def _of_module(options: argparse.Namespace, module: ModuleOp) -> list[torch.Tensor]:
@@ -222,9 +248,7 @@ def _interpreted(module: ModuleOp, inputs: Sequence[torch.Tensor], devices: Mesh
     from ttnn_jit.interpreters.tile_interpreter import interpret
 
     function = single_function(module)
-    returned = function.body.block.last_op
-    assert returned is not None, "a function ends with its return"
-    given, made = _argument_specs(function), [spec_of(value.type) for value in returned.operands]
+    given, made = _specs_of(function)
     if devices is None:
         return list(map(_as_tensor, interpret(module, [*map(_as_array, inputs, given)]), made))
     whole = whole_arguments_of(function)

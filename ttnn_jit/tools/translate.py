@@ -5,27 +5,41 @@ from __future__ import annotations
 import argparse
 import sys
 
+from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.emitpy import program_of
 from ttnn_jit.process.complete_file import write_complete
-from ttnn_jit.tools.opt import module_of_text, read_text
-from ttnn_jit.tools.texts.recognition import is_of_other_compiler
+from ttnn_jit.tools.opt import read_text
+from ttnn_jit.tools.texts.recognition import is_of_other_compiler, module_of_dump
+
+_REFUSED = {
+    "mlir-to-cpp": "no C++ is written",
+    "ttkernel-to-cpp": "no C++ is written",
+    "ttmetal-to-flatbuffer": "no binaries of TTMetal are written",
+}
+"""Languages of ttmlir-translate -> why they are refused."""
 
 
 def main(options: argparse.Namespace) -> int:
-    """Reads the module and writes the result; nothing is written if an op has no form in it."""
+    """Reads the module and writes the result; nothing is written if an op has no form in it.
+
+    Raises:
+        ArgumentError: Another language is asked for.
+    """
+    if options.refused:
+        raise ArgumentError(f"--{options.refused}: {_REFUSED[options.refused]} here", help="use --mlir-to-python")
     return _to_flatbuffer(options) if options.ttnn_to_flatbuffer else _to_python(options)
 
 
 def _to_python(options: argparse.Namespace) -> int:
     text, name = read_text(options.file)
     if is_of_other_compiler(text, name):
-        from ttnn_jit.tools.texts.translate_text import translated, write_constants
+        from ttnn_jit.tools.texts.translate_text import translated_text, write_constants
 
-        program = translated(options, text, name)
+        program = translated_text(options, text, name)
         write_constants(program, options.output)
         text = program.source
     else:
-        text = program_of(module_of_text(text, name))
+        text = program_of(module_of_dump(text, name))
     if options.output:
         options.output.write_text(text, encoding="utf-8")
     else:

@@ -17,11 +17,13 @@ import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from enum import Enum
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError
@@ -30,10 +32,15 @@ from ttnn_jit.diagnostics.errors import ArgumentError, InternalError, PassError,
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects import context, print_module, verify
 from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.events.listeners import LISTENERS, measured
+from ttnn_jit.events.run_events import CompileStage
 from ttnn_jit.process.memoized import memoized
 from ttnn_jit.process.progress import SHOW_AFTER, with_progress
 from ttnn_jit.specs.options import USER_PASSES, CompileOptions
+from ttnn_jit.transforms import stage_order
 from ttnn_jit.transforms.kernels.equal_kernels import ShareEqualKernels
+from ttnn_jit.transforms.passes.convert_d2m_to_ttkernel import ConvertD2MToTTKernel
+from ttnn_jit.transforms.passes.convert_d2m_to_ttmetal import ConvertD2MToTTMetal
 from ttnn_jit.transforms.passes.convert_stablehlo_to_ttir import ConvertStablehloToTTIR, StablehloToTTIRPipeline
 from ttnn_jit.transforms.passes.convert_tosa_to_ttir import ConvertTosaToTTIR
 from ttnn_jit.transforms.passes.d2m_generic_fusion import D2MGenericFusion
@@ -41,16 +48,11 @@ from ttnn_jit.transforms.passes.d2m_insert_dst_register_access import D2MInsertD
 from ttnn_jit.transforms.passes.inline import Inline
 from ttnn_jit.transforms.passes.stablehlo_pipeline import StablehloPipeline
 from ttnn_jit.transforms.passes.ttcore_register_device import TTCoreRegisterDevice
-from ttnn_jit.transforms.stage_order import STAGE_ORDER
 
 PassObserver = Callable[[str, ModuleOp], None]
 """Called after each pass with its name and the module, which it must not change."""
 
-FRONTEND = "frontend"
-"""The name of the stage before the first pass in `until`, `start_after` and ``after-frontend{...}``."""
-
-
-STAGES = STAGE_ORDER
+FRONTEND, STAGES = stage_order.FRONTEND, stage_order.STAGE_ORDER
 """Names of the stages after `FRONTEND`, in order."""
 
 
@@ -85,6 +87,9 @@ _DEFAULT_PASSES = stage_passes(CompileOptions())
 SCHEDULED = D2MInsertDstRegisterAccess.name
 """The stage whose module codegen reads."""
 
+CHIP_PASSES: tuple[ModulePass, ...] = (ConvertD2MToTTKernel(), ConvertD2MToTTMetal())
+"""The passes from the scheduled module to the kernels of a chip's cores, which no compile runs."""
+
 _OWN_PASSES: dict[str, type[ModulePass]] = {
     own.name: type(own)
     for own in (
@@ -94,6 +99,8 @@ _OWN_PASSES: dict[str, type[ModulePass]] = {
         StablehloPipeline(),
         StablehloToTTIRPipeline(),
         ConvertTosaToTTIR(),
+        ConvertD2MToTTKernel(),
+        ConvertD2MToTTMetal(),
         *_DEFAULT_PASSES,
     )
 }
@@ -188,7 +195,7 @@ def run_passes(
     original = module.clone() if reproducers is not None else None  # a print before every pass takes most of a compile
     for number, stage in enumerate(with_progress(chosen, len(chosen), "compiling, passes", after=SHOW_AFTER)):
         try:
-            stage.apply(context(), module)
+            _apply(stage, module)
             if verify_each:
                 verifier(module)
         except Exception as error:
@@ -198,6 +205,16 @@ def run_passes(
             raise failure from error
         if observer is not None:
             observer(stage.name, module)
+
+
+def _apply(stage: ModulePass, module: ModuleOp) -> None:
+    apply = partial(stage.apply, context(), module)
+    measured(CompileStage, apply, name=stage.name, program=program_name(module)) if LISTENERS else apply()
+
+
+def program_name(module: ModuleOp) -> str:
+    """The name of the first function of a module; empty if it has none."""
+    return next((op.sym_name.data for op in module.ops if isinstance(op, FuncOp)), "")
 
 
 def register_pass(cls: type[ModulePass], *, after: str) -> type[ModulePass]:
@@ -253,7 +270,7 @@ def without_anchors(text: str) -> str:
     return stripped
 
 
-_ANCHOR = re.compile(r"(?:builtin\.module|func\.func|any)\(([^()]*)\)")
+_ANCHOR = re.compile(r"(?:builtin\.module|ttcore\.device_module|func\.func|any)\(([^()]*)\)")
 
 
 def pass_names() -> tuple[str, ...]:

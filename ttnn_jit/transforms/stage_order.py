@@ -4,6 +4,9 @@ One name identifies a stage everywhere: ``d2m-op-scheduler`` is the name of the 
 ``d2m_op_scheduler.py``, of its command line option, of its dump and of the folder of its textual tests.
 """
 
+FRONTEND = "frontend"
+"""The name of the stage before the first pass in `until`, `start_after` and ``after-frontend{...}``."""
+
 STAGE_ORDER: tuple[str, ...] = (
     "convert-ttnn-to-ttir",
     "ttir-decompose-composites",

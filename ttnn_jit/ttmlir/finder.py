@@ -1,4 +1,4 @@
-"""Finds the submodules of `ttmlir`, `_ttmlir_runtime`, `builder` and `golden`.
+"""Finds the submodules of `ttmlir`, `_ttmlir_runtime`, `ttrt`, `builder` and `golden`.
 
 `ttnn/on_pythonpath` has these packages where no real ones are.
 """
@@ -21,6 +21,17 @@ _HOMES = {
     **{f"ttmlir.{name}": f"ttnn_jit.ttmlir.{name}" for name in ("ir", "passes", "passmanager", "util")},
     "_ttmlir_runtime.runtime": "ttnn_jit.ttmlir.ttmlir_runtime.submission",
     "_ttmlir_runtime.binary": "ttnn_jit.ttmlir.ttmlir_runtime.program_binary",
+    "ttrt.runtime": "ttnn_jit.ttmlir.ttmlir_runtime.submission",
+    "ttrt.binary": "ttnn_jit.tools.ttrt.public_binary",
+    "ttrt.binary.stats": "ttnn_jit.tools.ttrt.runs.op_statistics",
+    "ttrt.common.api": "ttnn_jit.tools.ttrt.public_api",
+    "ttrt.common.util": "ttnn_jit.tools.ttrt.util_names",
+    "ttrt.common.callback": "ttnn_jit.tools.ttrt.runs.op_callbacks",
+    **{
+        f"ttrt.common.{name}": f"ttnn_jit.tools.ttrt.{name}_command"
+        for name in ("query", "read", "run", "perf", "check", "emitpy")
+    },
+    **{f"ttmlir.{name}": f"ttnn_jit.ttmlir.compiling.{name}" for name in ("compile_and_run", "compile_and_run_utils")},
     "builder.base.builder": "ttnn_jit.module_builders.base.built_functions",
     **{
         f"builder.base.{name}": f"ttnn_jit.module_builders.base.{name}"
@@ -33,12 +44,16 @@ _HOMES = {
     },
     "golden.mapping": "ttnn_jit.module_builders.goldens.golden_functions",
 }
-_PACKAGES = ("ttmlir.dialects", *(f"builder.{name}" for name in ("base", "ttir", "ttnn", "stablehlo", "d2m")))
+_PACKAGES = (
+    "ttmlir.dialects",
+    "ttrt.common",
+    *(f"builder.{name}" for name in ("base", "ttir", "ttnn", "stablehlo", "d2m")),
+)
 """Packages that have nothing but submodules."""
 
 
 class SubmoduleFinder(MetaPathFinder):
-    """Finds the names of `_HOMES` and the dialects."""
+    """Finds the names of `_HOMES`, the packages and the dialects."""
 
     def find_spec(
         self,
@@ -54,6 +69,8 @@ class SubmoduleFinder(MetaPathFinder):
         if fullname in _HOMES:
             return ModuleSpec(fullname, _Loader(lambda: importlib.import_module(_HOMES[fullname])))
         dialect = fullname.removeprefix("ttmlir.dialects.")
+        if dialect.startswith("_"):  # `_ttir_ops_gen`, in which MLIR's generator puts the classes of operations
+            dialect = dialect[1:].removesuffix("_ops_gen")
         if fullname != dialect and dialect in DIALECTS:
             return ModuleSpec(fullname, _Loader(lambda: _dialect(dialect, fullname)), is_package=True)
         return None

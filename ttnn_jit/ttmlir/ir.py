@@ -64,7 +64,19 @@ from ttnn_jit.ttmlir.mlir_types import (
     ShapedType,
     Type,
 )
-from ttnn_jit.ttmlir.mlir_values import Block, BlockArgument, OpOperand, OpResult, Region, Value
+from ttnn_jit.ttmlir.mlir_values import (
+    AsmState,
+    Block,
+    BlockArgument,
+    OperationList,
+    OpOperand,
+    OpOperandList,
+    OpResult,
+    OpResultList,
+    Region,
+    Value,
+)
+from ttnn_jit.ttmlir.operation_attributes import OpAttributeMap
 
 __all__ = [
     "AffineConstantExpr",
@@ -74,6 +86,7 @@ __all__ = [
     "AffineMapAttr",
     "AffineSymbolExpr",
     "ArrayAttr",
+    "AsmState",
     "Attribute",
     "BF16Type",
     "Block",
@@ -109,10 +122,14 @@ __all__ = [
     "Module",
     "NamedAttribute",
     "NoneType",
+    "OpAttributeMap",
     "OpOperand",
+    "OpOperandList",
     "OpResult",
+    "OpResultList",
     "OpView",
     "Operation",
+    "OperationList",
     "RankedTensorType",
     "Region",
     "ShapedType",

@@ -11,6 +11,7 @@ from ttnn_jit.ttmlir.enums import enum_of
 from ttnn_jit.ttmlir.mlir_attributes import Attribute
 from ttnn_jit.ttmlir.mlir_contexts import Context
 from ttnn_jit.ttmlir.mlir_types import Type
+from ttnn_jit.ttmlir.types_by_hand import TileType
 from ttnn_jit.ttmlir.wrapping import parsed, wrapped
 
 _TILE = 32
@@ -51,6 +52,24 @@ class MetalLayoutAttr(DialectAttribute):
 @by_hand("ttnn.ttnn_layout")
 class TTNNLayoutAttr(DialectAttribute):
     """``#ttnn.ttnn_layout<...>``."""
+
+    @property
+    def memory_space(self) -> Any:
+        """The buffer type: the memory space of its memref."""
+        return self.memref.memory_space
+
+    @property
+    def tensor_memory_layout_as_int(self) -> int | None:
+        """The number of the memory layout; None on the host."""
+        layout = self.held.memory_layout
+        kinds = enum_of("TensorMemoryLayout", "ttnn")
+        return next((int(each) for each in kinds if each.keyword == getattr(layout, "data", layout)), None)
+
+    @property
+    def memory_layout_as_int(self) -> int:
+        """The number of the layout: tiles or rows."""
+        is_tiled = isinstance(self.memref.element_type, TileType)
+        return int(enum_of("Layout", "ttnn")["Tile" if is_tiled else "RowMajor"])
 
     @classmethod
     def get(

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 from xdsl import ir
 from xdsl.dialects import builtin
 
+from ttnn_jit.dialects.spelling.naming import names_around
 from ttnn_jit.dialects.text.printer import op_text
 from ttnn_jit.dialects.upstream.context import UpstreamContext
 from ttnn_jit.dialects.upstream.reading import parse_upstream
@@ -20,7 +21,7 @@ from ttnn_jit.ttmlir.mlir_attributes import Attribute
 from ttnn_jit.ttmlir.mlir_contexts import Context, Scope
 from ttnn_jit.ttmlir.mlir_locations import Location
 from ttnn_jit.ttmlir.mlir_types import Type
-from ttnn_jit.ttmlir.mlir_values import Block, OpResult, OpResultList, Region, Value, value_of
+from ttnn_jit.ttmlir.mlir_values import Block, OpOperandList, OpResult, OpResultList, Region, Value, value_of
 from ttnn_jit.ttmlir.mlir_views import Held, registers_plain, view_of
 from ttnn_jit.ttmlir.operation_attributes import OpAttributeMap, inherent_names
 
@@ -121,9 +122,9 @@ class Operation(Held):
         return OpAttributeMap(self.held)
 
     @property
-    def operands(self) -> OpResultList:
+    def operands(self) -> OpOperandList:
         """Its operands."""
-        return OpResultList(value_of(each) for each in self.held.operands)
+        return OpOperandList(value_of(each) for each in self.held.operands)
 
     @property
     def results(self) -> OpResultList:
@@ -217,9 +218,13 @@ class Operation(Held):
         use_local_scope: bool = False,
         **_: Any,
     ) -> str:
-        """The text."""
+        """The text; that of an operation inside another has no aliases, and the names that values have there."""
         return op_text(
-            self.held, locations=enable_debug_info, local_scope=use_local_scope, generic=print_generic_op_form
+            self.held,
+            locations=enable_debug_info,
+            local_scope=use_local_scope or self.held.parent is not None,
+            generic=print_generic_op_form,
+            names=names_around(self.held),
         ).removesuffix("\n")
 
     def print(self, file: Any = None, **options: Any) -> None:

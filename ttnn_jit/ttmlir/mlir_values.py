@@ -52,13 +52,38 @@ class Value(Held):
         """Lets all its readers read another value."""
         self.held.replace_all_uses_with(value.held)
 
-    def get_name(self, use_local_scope: bool = False) -> str:  # noqa: ARG002 - names are of the whole function
-        """``%0``, as the text of its function has it."""
+    def get_name(self, use_local_scope: bool | AsmState = False) -> str:
+        """``%0``, as the text of its function has it; a state has the names of a whole module at hand."""
+        if isinstance(use_local_scope, AsmState):
+            return use_local_scope.name_of(self)
         owner = self.held.owner
         top = owner if isinstance(owner, ir.Operation) else owner.parent_op()
         while top is not None and top.parent_op() is not None:
             top = top.parent_op()
-        return f"%{names_of(top).values[self.held]}"
+        return AsmState.of(top).name_of(self)
+
+
+class AsmState:
+    """The names of all values of an operation.
+
+    Args:
+        value: The operation.
+        use_local_scope: Of no effect: names are of the whole operation.
+    """
+
+    def __init__(self, value: Held, use_local_scope: bool = False) -> None:  # noqa: ARG002 - as MLIR has it
+        self._names = names_of(value.held).values
+
+    @classmethod
+    def of(cls, op: ir.Operation) -> AsmState:
+        """The names inside an operation of xDSL."""
+        made = cls.__new__(cls)
+        made._names = names_of(op).values
+        return made
+
+    def name_of(self, value: Value) -> str:
+        """``%0``."""
+        return f"%{self._names[value.held]}"
 
 
 class OpOperand:
@@ -110,6 +135,14 @@ class OpResultList(list[Any]):
         return [value.type for value in self]
 
 
+class OpOperandList(OpResultList):
+    """Operands of an operation."""
+
+
+class OperationList(list[Any]):
+    """The operations of a block."""
+
+
 class Block(Held):
     """A block."""
 
@@ -130,9 +163,9 @@ class Block(Held):
         return OpResultList(BlockArgument(each) for each in self.held.args)
 
     @property
-    def operations(self) -> list[Any]:
+    def operations(self) -> OperationList:
         """Its operations."""
-        return [view_of(op) for op in self.held.ops]
+        return OperationList(view_of(op) for op in self.held.ops)
 
     @property
     def owner(self) -> Any:

@@ -21,7 +21,7 @@ from ttnn_jit.ttmlir.attribute_builders import attribute_from, default_of
 from ttnn_jit.ttmlir.mlir_locations import Location
 from ttnn_jit.ttmlir.mlir_operations import InsertionPoint, Operation, OpView, op_class
 from ttnn_jit.ttmlir.mlir_types import Type
-from ttnn_jit.ttmlir.mlir_values import OpResultList, Region, Value, value_of
+from ttnn_jit.ttmlir.mlir_values import OpOperandList, OpResultList, Region, Value, value_of
 from ttnn_jit.ttmlir.mlir_views import makes_views
 from ttnn_jit.ttmlir.wrapping import wrapped
 
@@ -44,6 +44,9 @@ def view_from_tables(name: str) -> type[OpView] | None:
         fields |= {_python_name(each.name): _part(named_results, each.name, each.count) for each in row.results}
         fields |= {_python_name(each.name): _attribute(each) for each in row.attributes}
         fields |= {_python_name(each.name): _region(index) for index, each in enumerate(row.regions)}
+    for label in ("operands", "attributes", "results"):  # in the order of the newest row, those of older ones behind
+        names = (_python_name(each.name) for row in rows for each in getattr(row, label))
+        fields[f"{label[:-1].upper()}_NAMES"] = [*dict.fromkeys(names)]
     fields |= {"operation": Operation.operation}
     return type(tables.operation_class_name(name), (OpView,), fields)
 
@@ -64,7 +67,7 @@ def _part(parts: Callable[[ir.Operation], Mapping[str, Sequence[Any]]], name: st
     def read(view: OpView) -> Any:
         found = [value_of(each) for each in parts(view.held).get(name, ())]
         if count == "*":
-            return OpResultList(found)
+            return (OpOperandList if parts is named_operands else OpResultList)(found)
         return found[0] if found else None
 
     return property(read)

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from ttnn_jit.binaries.debug_information import Golden
+from ttnn_jit.compiler.texts.text_programs import TextModule
+from ttnn_jit.compiler.texts.translated_programs import TranslatedText, translated
+from ttnn_jit.diagnostics.errors import TtnnJitError
+from ttnn_jit.dialects import print_module
+from ttnn_jit.frontend.ir.texts import entries_of
+from ttnn_jit.specs.target import resolve_target
+from ttnn_jit.transforms.pipeline import TTMETAL_PIPELINE
 from ttnn_jit.ttmlir.enums import enum_of
-from ttnn_jit.ttmlir.mlir_operations import Module
+from ttnn_jit.ttmlir.mlir_operations import MLIRError, Module
+from ttnn_jit.ttmlir.module_loggers import MLIRModuleLogger as MLIRModuleLogger  # noqa: PLC0414 - upstream's name
 from ttnn_jit.ttmlir.passmanager import PrintedStages, run_passes
-from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
+from ttnn_jit.ttmlir.ttmlir_runtime.kernel_binary import KernelBinary
+from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary, mesh_of
 
 DataType = enum_of("DataType", "ttcore")
 """The dtypes of goldens."""
@@ -108,6 +118,46 @@ def ttnn_to_flatbuffer_file(
     ttnn_to_flatbuffer_bin(module, goldens, module_log).store(path)
 
 
+_OF_DEVICE = ("system-desc-path=", "mock-system-desc-arch=", "mesh-shape=", "mesh-topology=")
+"""How options begin that describe the device."""
+
+
+def ttir_to_ttmetal_backend_pipeline(module: Module, options: str = "", **_: Any) -> None:
+    """Lowers a module of TTIR to scheduled kernels of d2m, in place.
+
+    Args:
+        module: The module.
+        options: Those of `ttir-to-ttmetal-pipeline`; how a chip's memory and cores are used has no effect here.
+
+    Raises:
+        MLIRError: An option is unknown, or an operation is not executed here.
+    """
+    given = options.split()
+    device = [each for each in given if each.startswith(_OF_DEVICE)]
+    others = [each for each in given if not each.startswith(_OF_DEVICE)]
+    run_passes(module, [("ttcore-register-device", " ".join(device)), (TTMETAL_PIPELINE, " ".join(others))])
+
+
+def ttmetal_to_flatbuffer_bin(module: Module, *_: Any, **__: Any) -> Binary:
+    """The binary of a module that `ttir_to_ttmetal_backend_pipeline` lowered: it executes its kernels.
+
+    Raises:
+        ArgumentError: The module was not lowered.
+    """
+    return KernelBinary(module.held)
+
+
+def ttmetal_to_flatbuffer_file(module: Module, path: str, *_: Any, **__: Any) -> None:
+    """Writes the text of a module that `ttir_to_ttmetal_backend_pipeline` lowered: this format has no flatbuffer here.
+
+    Args:
+        module: The module.
+        path: The file, which `ttnn-jit run` executes.
+    """
+    text = f"// The kernels of `ttir-to-ttmetal-pipeline`; no flatbuffer.\n{print_module(module.held)}"
+    Path(path).write_text(text, encoding="utf-8")
+
+
 def _absent(name: str, reason: str) -> Callable[..., Any]:
     def run(*_: Any, **__: Any) -> Any:
         raise NotImplementedError(f"{name}: {reason}")
@@ -117,12 +167,42 @@ def _absent(name: str, reason: str) -> Callable[..., Any]:
     return run
 
 
-_METAL = "kernels of ttmetal are not executed here"
 _CPP = "C++ is not emitted"
-ttir_to_ttmetal_backend_pipeline = _absent("ttir_to_ttmetal_backend_pipeline", _METAL)
-ttmetal_to_flatbuffer_bin = _absent("ttmetal_to_flatbuffer_bin", _METAL)
-ttmetal_to_flatbuffer_file = _absent("ttmetal_to_flatbuffer_file", _METAL)
 translate_to_cpp = _absent("translate_to_cpp", _CPP)
 ttir_to_emitc_pipeline = _absent("ttir_to_emitc_pipeline", _CPP)
-translate_to_python = _absent("translate_to_python", "use `ttnn-jit translate --mlir-to-python`")
-ttir_to_emitpy_pipeline = _absent("ttir_to_emitpy_pipeline", "use `ttnn-jit translate --mlir-to-python`")
+
+
+class EmittedPython(str):
+    """A program in Python, as its text.
+
+    Attributes:
+        program: The text with its constants and entry points.
+    """
+
+    __slots__ = ("program",)
+    program: TranslatedText
+
+
+def ttir_to_emitpy_pipeline(module: Module, options: str = "", *, print_ir: bool | str = False, **_: Any) -> None:
+    """Runs the pipeline to TTNN on a module, which changes; options of the text that is emitted are dropped."""
+    kept = [each for each in options.split() if not each.startswith(_OF_EMITTED_TEXT)]
+    ttir_to_ttnn_runtime_pipeline(module, " ".join(kept), print_ir=print_ir)
+
+
+_OF_EMITTED_TEXT = ("split-files=", "target-module=", "try-recover-structure=", "load-input-tensors-from-disk=")
+
+
+def translate_to_python(module: Module, *_: Any, **__: Any) -> EmittedPython:
+    """The program in Python of a module of TTNN.
+
+    Raises:
+        MLIRError: An operation has no call in ttnn, or the module is for several devices.
+    """
+    held = module.held.clone()
+    try:
+        made = translated([(TextModule(held, resolve_target("cpu"), mesh_of(held)), name) for name in entries_of(held)])
+    except TtnnJitError as error:
+        raise MLIRError(str(error), [error]) from error
+    found = EmittedPython(made.source)
+    found.program = made
+    return found

@@ -9,14 +9,18 @@ from typing import Any, Self
 
 from xdsl.passes import ModulePass
 
+from ttnn_jit.compiler.texts.metal_programs import lower_to_d2m, require_options
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.dialects.text.printer import op_text
 from ttnn_jit.dialects.upstream.context import UpstreamContext
+from ttnn_jit.dialects.upstream.verifying import verify_upstream
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.transforms import pipeline
 from ttnn_jit.transforms.texts.registry import named_passes, text_passes
 from ttnn_jit.ttmlir.mlir_contexts import Context
 from ttnn_jit.ttmlir.mlir_operations import MLIRError
+from ttnn_jit.ttmlir.module_loggers import log_module
+from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import mesh_of
 
 
 class PassManager:
@@ -29,6 +33,7 @@ class PassManager:
     def __init__(self, pipeline: str = "builtin.module()") -> None:
         self._pipeline = pipeline
         self._printed: PrintedStages | None = None
+        self._verifies = True
 
     @classmethod
     def parse(cls, pipeline: str, context: Context | None = None) -> Self:  # noqa: ARG003 - there is one context
@@ -42,7 +47,8 @@ class PassManager:
         return made
 
     def enable_verifier(self, enable: bool) -> None:
-        """Nothing: modules are verified where a pass needs it."""
+        """Whether the module is verified after each pass."""
+        self._verifies = enable
 
     def enable_ir_printing(  # noqa: PLR0913, PLR0917 - upstream's arguments
         self,
@@ -73,7 +79,7 @@ class PassManager:
         Raises:
             MLIRError: The module is invalid, or a pass is unknown or refused.
         """
-        run_passes(op, [*self._passes()], self._printed)
+        run_passes(op, [*self._passes()], self._printed, verifies=self._verifies)
 
     def _passes(self) -> Iterator[tuple[str, str]]:
         return named_passes(pipeline.without_anchors(self._pipeline))
@@ -113,34 +119,62 @@ class PrintedStages:
         (folder / f"{number}_{name}.mlir").write_text(f"// -----// IR Dump {when} {name} //----- //\n{text}\n")
 
 
-def run_passes(module: Any, passes: Sequence[tuple[str, str]], printed: PrintedStages | None = None) -> None:
+_NORMALIZATION = "ttir-element-type-normalization"
+"""The pass that gives tensors element types that a device has."""
+
+
+class _LoweringToD2m(ModulePass):
+    """A module of TTIR as kernels of d2m."""
+
+    name = pipeline.TTMETAL_PIPELINE
+
+    def apply(self, ctx: Any, op: Any) -> None:  # noqa: ARG002 - MLIR's arguments
+        """Lowers the module."""
+        lower_to_d2m(op, mesh_of(op))
+
+
+def run_passes(
+    module: Any, passes: Sequence[tuple[str, str]], printed: PrintedStages | None = None, *, verifies: bool = False
+) -> None:
     """Runs passes over texts on a module, which changes.
 
     Args:
         module: The module.
         passes: Names with options, ``option=value option=value``.
         printed: What is printed around each pass.
+        verifies: Whether the module is verified after each pass.
 
     Raises:
         MLIRError: The module is invalid, or a pass is unknown or refused.
     """
-    number = 0
     try:
-        for name, options in passes:
-            for each in _passes_of(name, options):
-                before = "" if printed is None else printed.text(module)
-                if printed is not None and printed.before:
-                    printed.write("Before", number, each.name, before)
-                each.apply(UpstreamContext.make(), module.held)
-                after = "" if printed is None else printed.text(module)
-                if printed is not None and printed.after and not (printed.only_changes and after == before):
-                    printed.write("After", number, each.name, after)
-                number += 1
+        each_pass = (each for name, options in passes for each in _passes_of(name, options))
+        for number, each in enumerate(each_pass):
+            _run_pass(each, module, number, printed)
+            if verifies and not isinstance(each, _LoweringToD2m):  # what it leaves is verified by its own passes
+                verify_upstream(module.held)
+            log_module(each.name, module)
     except TtnnJitError as error:
         raise MLIRError(f"Failure while executing pass pipeline:\n{error}", [error]) from error
 
 
+def _run_pass(each: ModulePass, module: Any, number: int, printed: PrintedStages | None) -> None:
+    if printed is None:
+        each.apply(UpstreamContext.make(), module.held)
+        return
+    before = printed.text(module)
+    if printed.before:
+        printed.write("Before", number, each.name, before)
+    each.apply(UpstreamContext.make(), module.held)
+    after = printed.text(module)
+    if printed.after and not (printed.only_changes and after == before):
+        printed.write("After", number, each.name, after)
+
+
 def _passes_of(name: str, options: str) -> Sequence[ModulePass]:
+    if name == pipeline.TTMETAL_PIPELINE:
+        require_options(options)
+        return [*text_passes(_NORMALIZATION, ""), _LoweringToD2m()]
     if pipeline.is_over_texts(name):
         return pipeline.parse_passes(f"{name}{{{options}}}" if options else name)
     return text_passes(name, options)

@@ -6,6 +6,7 @@ from typing import Any
 
 from xdsl.dialects import builtin
 
+from ttnn_jit.dialects.text_calls.op_calls import updated_operands
 from ttnn_jit.ttmlir.enums import enum_of
 from ttnn_jit.ttmlir.mlir_locations import Location
 from ttnn_jit.ttmlir.wrapping import text_of
@@ -55,6 +56,11 @@ def is_dps(op: Any) -> bool:
     from ttnn_jit.dialects.upstream import tables
 
     return any(row.has("DestinationStyleOpInterface") for row in tables.operation_rows(op.operation.name))
+
+
+def get_write_effect_operand_indices(op: Any) -> list[int]:
+    """The indices of the operands that an operation writes to."""
+    return updated_operands(op.held)
 
 
 def element_type_to_data_type(kind: Any) -> Any:

@@ -10,7 +10,8 @@ from itertools import count
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, TraceError
-from ttnn_jit.dispatch.observers import Observer, name_of, start, stop
+from ttnn_jit.dispatch.call_events import name_of
+from ttnn_jit.dispatch.observers import Observer, start, stop
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device, open_devices
 from ttnn_jit.runtime.native.recorder import DryRunRecorder

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.dispatch.observers import Observer, is_observed_inside, name_of, observing
+from ttnn_jit.dispatch.call_events import name_of
+from ttnn_jit.dispatch.observers import Observer, is_observed_inside, observing
 from ttnn_jit.ttnn.calling.host_function import host_function
 from ttnn_jit.ttnn.namespace.names_on_demand import host_function_names, submodule_getattr
 from ttnn_jit.ttnn.observing.operation_graph import OperationGraph, tensors_in

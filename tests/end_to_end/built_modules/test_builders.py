@@ -226,6 +226,14 @@ def test_an_operand_that_an_operation_writes_keeps_its_golden_as_an_input():
     assert torch.equal(after[:, :, 2], goldens["input_1"].shard_at(0)[:, :, 0])
 
 
+def test_a_program_in_python_gives_what_the_module_does():
+    def body(x, y, builder):
+        table = builder.constant(torch.arange(64.0).reshape(1, 64))
+        return builder.add(builder.matmul(x, y), table), builder.softmax(x, 1)
+
+    compile_and_execute_ttir(one_function(body, (4, 8), (8, 64)), target="emitpy")
+
+
 @pytest.mark.parametrize(
     ("error", "options"),
     [(TTBuilderCompileException, {"target": "emitc"}), (TTBuilderRuntimeException, {"skip_exec": True})],
@@ -320,6 +328,28 @@ def test_shards_of_a_mesh_are_reduced_and_joined():
     _, goldens = goldens_of(fn, mesh_dict=ROWS)
     parts = goldens["input_0"].shard_at(0).exp().chunk(4, 1)
     assert torch.allclose(goldens["output_0"].shard_at(0), torch.cat([sum(parts)] * 4, 1), rtol=1e-5)
+    compile_and_execute_ttir(fn, mesh_dict=ROWS)
+
+
+@pytest.mark.parametrize("has_bias", [False, True])
+def test_a_distributed_norm_is_that_of_the_whole_rows(has_bias):
+    cut = {0: (-1, 1), 1: (-1, 0), 2: (-1, 0), 3: (-1, 1)}
+
+    def body(x, weight, bias, residual, builder):
+        if has_bias:
+            return builder.distributed_layer_norm(x, 1, weight, bias, residual)
+        return builder.distributed_rms_norm(x, 1, weight, residual)
+
+    shapes = (4, 64), (64,), (64,), (4, 64)
+    fn = one_function(body, *shapes, presharded_args=cut, presharded_results={0: (-1, 1)})
+    _, goldens = goldens_of(fn, mesh_dict=ROWS)
+    x, weight, bias, residual = (
+        torch.cat([*goldens[f"input_{index}"].shard_map.values()], -1) for index in range(len(shapes))
+    )
+    norm = torch.nn.functional.layer_norm if has_bias else torch.nn.functional.rms_norm
+    vectors = (weight, bias) if has_bias else (weight,)
+    right = norm(x + residual, (64,), *vectors, eps=1e-5)
+    assert torch.allclose(torch.cat([*goldens["output_0"].shard_map.values()], -1), right, atol=1e-5)
     compile_and_execute_ttir(fn, mesh_dict=ROWS)
 
 

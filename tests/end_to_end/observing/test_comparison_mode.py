@@ -16,6 +16,7 @@ from tests import programs
 from tests.processes import run_python
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.golden.record_report import Report
 from ttnn_jit.testing import comparison_records
 from ttnn_jit.ttnn.observing.comparison_mode import ComparisonWarning
 
@@ -35,6 +36,10 @@ def raising():
 def tensor(device, data=None, dtype=ttnn.bfloat16):
     data = torch.randn(64, 64) if data is None else data
     return ttnn.from_torch(data, dtype=dtype, layout=ttnn.TILE_LAYOUT, device=device)
+
+
+def read_report(folder):
+    return Report.from_jsonl(folder / "comparison.jsonl")
 
 
 @ttnn_jit.tile_op
@@ -70,10 +75,10 @@ def test_operations_are_recorded_locally_and_globally(target, dtype):
         ttnn.split(x, 32, -1)
     records = comparison_records()
     ran = ["ttnn.tanh", "ttnn.matmul", "ttnn.softmax", "ttnn.add_", "ttnn.split"]
-    assert [(each.operation, each.level) for each in records] == [
-        (name, level)
+    assert [(each.operation, each.mode) for each in records] == [
+        (name, mode)
         for name in ran
-        for level in ("locally", "globally")
+        for mode in ("isolated", "accumulated")
         for _ in range(2 if name == "ttnn.split" else 1)
     ]
     assert all(each.matches and each.pcc > 0.99 and not each.reason for each in records)
@@ -91,7 +96,7 @@ def test_the_chain_follows_moves_and_accumulates_errors(device):
         for _ in range(4):
             z = ttnn.multiply(ttnn.add(z, 1.0), 1.5)
     locally, globally = (
-        [each.max_ulp for each in comparison_records() if each.level == level] for level in ("locally", "globally")
+        [each.max_ulp for each in comparison_records() if each.mode == mode] for mode in ("isolated", "accumulated")
     )
     assert max(locally) <= 0.5
     assert globally[-1] > 1.0
@@ -102,7 +107,7 @@ def test_an_incorrect_operation_is_a_warning_or_on_request_an_error(device):
     operation, x = made_wrong(), tensor(device)
     with pytest.warns(
         ComparisonWarning,
-        match=r"output 0 is not its golden (locally|globally): .*, and \S+ is right.*\(correlation 0\.\d+\)",
+        match=r"output 0 is not its golden, (isolated|accumulated): .*, and \S+ is right.*\(correlation 0\.\d+\)",
     ):
         operation(x)
     assert not comparison_records()[0].matches
@@ -110,7 +115,7 @@ def test_an_incorrect_operation_is_a_warning_or_on_request_an_error(device):
         ttnn.manage_config("comparison_mode_should_raise_exception", True),
         pytest.raises(
             RuntimeError,
-            match=r"test_comparison_mode\.py:\d+:\d+: tile_op\.doubled: output 0 is not .* locally",
+            match=r"test_comparison_mode\.py:\d+:\d+: tile_op\.doubled: output 0 is not .* isolated",
         ),
     ):
         operation(x)
@@ -129,16 +134,16 @@ def test_a_jitted_function_is_compared_operation_by_operation_and_with_itself(de
 
     y = tensor(device)
     z = ttnn.sigmoid(program(x, y))
-    assert [(each.operation.rpartition(".")[2], each.level) for each in comparison_records()] == [
-        ("add_", "locally"),
-        ("add_", "globally"),
-        ("neg", "locally"),
-        ("neg", "globally"),
-        ("exp", "locally"),
-        ("exp", "globally"),
-        ("program", "jitted"),
-        ("sigmoid", "locally"),
-        ("sigmoid", "globally"),
+    assert [(each.operation.rpartition(".")[2], each.mode) for each in comparison_records()] == [
+        ("add_", "isolated"),
+        ("add_", "accumulated"),
+        ("neg", "isolated"),
+        ("neg", "accumulated"),
+        ("exp", "isolated"),
+        ("exp", "accumulated"),
+        ("program", "whole"),
+        ("sigmoid", "isolated"),
+        ("sigmoid", "accumulated"),
     ]
     assert comparison_records()[6].max_ulp == 0.0
     assert torch.allclose(ttnn.to_torch(z).float(), torch.sigmoid(torch.exp(-ttnn.to_torch(x).float())), rtol=0.02)
@@ -148,7 +153,7 @@ def test_a_jitted_function_is_compared_operation_by_operation_and_with_itself(de
 @pytest.mark.parametrize(
     ("call", "note"),
     [
-        (lambda x: wrong(x), "its golden failed"),
+        (lambda x: wrong(x), "was made without a golden"),
         (ttnn_jit.tile_op(lambda x: x * 1.0, golden=lambda _: None), "1 tensors of results, 0 of its golden"),
         (lambda x: jitted(ttnn.begin_trace_capture(x.device()) and x), "captured in a trace"),
     ],
@@ -160,11 +165,35 @@ def test_operations_that_are_not_compared_are_warned_of_and_recorded(device, cal
     assert note in comparison_records()[-1].reason
 
 
+@ttnn_jit.jit()
+def shifted_exp(x):
+    return ttnn.exp(ttnn.add(x, 1.0))
+
+
 @pytest.mark.usefixtures("comparing")
-def test_a_tensor_of_a_mesh_is_not_compared():
+def test_every_shard_of_a_mesh_is_compared_but_for_exchanges():
     mesh = ttnn.open_mesh_device(ttnn.MeshShape(1, 2))
-    with pytest.warns(ComparisonWarning, match="every device of a mesh"):
-        ttnn.exp(tensor(mesh))
+    data = torch.randn(32, 64)
+    x = ttnn.from_torch(
+        data, ttnn.float32, layout=ttnn.TILE_LAYOUT, device=mesh, mesh_mapper=ttnn.ShardTensorToMesh(mesh, -1)
+    )
+    y = shifted_exp(ttnn.neg(x))
+    with pytest.warns(ComparisonWarning, match="the devices of a mesh exchange data in it"):
+        ttnn.all_gather(y, -1)
+    records = comparison_records()
+    assert [(each.operation.rpartition(".")[2], each.mode, each.device) for each in records] == [
+        *(("neg", mode, device) for device in range(2) for mode in ("isolated", "accumulated")),
+        *(
+            (name, mode, device)
+            for name in ("add", "exp")
+            for device in range(2)
+            for mode in ("isolated", "accumulated")
+        ),
+        *(("shifted_exp", "whole", device) for device in range(2)),
+        ("all_gather", "isolated", None),
+    ]
+    assert all(each.matches for each in records[:-1])
+    assert {each.target for each in records[:-1]} == {"wormhole_b0 rules on cpu"}
 
 
 @pytest.mark.usefixtures("comparing")
@@ -209,7 +238,7 @@ def test_an_infinity_on_one_side_is_a_mismatch_although_ttnns_correlation_accept
         infinite(x)
     huge = ttnn_jit.tile_op(lambda x: x * 3e38 * 3e38, golden=lambda x: x * 9e76)
     huge(x)
-    assert [record.matches for record in comparison_records() if record.level == "locally"] == [False, True]
+    assert [record.matches for record in comparison_records() if record.mode == "isolated"] == [False, True]
 
 
 def test_the_report_has_the_first_bad_operation_on_top(device, tmp_path):
@@ -221,8 +250,8 @@ def test_the_report_has_the_first_bad_operation_on_top(device, tmp_path):
         pytest.warns(ComparisonWarning),
     ):
         operation(ttnn.exp(tensor(device)))
-    rows = json.loads((tmp_path / "run" / "comparison.json").read_text())
-    assert [row["operation"] for row in rows[:3]] == ["ttnn.exp", "ttnn.exp", "tile_op.doubled"]
+    rows = read_report(tmp_path / "run")
+    assert [row.operation for row in rows[:3]] == ["ttnn.exp", "ttnn.exp", "tile_op.doubled"]
     page = (tmp_path / "run" / "comparison.html").read_text()
     assert page.index("These differ, the worst first") < page.index("tile_op.doubled") < page.index("ttnn.exp")
     assert "2 of 4 results differ from their goldens" in page
@@ -265,13 +294,13 @@ def test_an_infinite_distance_is_a_string_in_the_report_since_json_has_no_infini
         ttnn.manage_config("enable_comparison_mode", True),
     ):
         operation(tensor(device))
-    text = (tmp_path / "run" / "comparison.json").read_text()
-    assert json.loads(text, parse_constant=pytest.fail)[0]["max_ulp"] == "inf"
+    line, *_ = (tmp_path / "run" / "comparison.jsonl").read_text().splitlines()
+    assert json.loads(line, parse_constant=pytest.fail)["max_ulp"] == "inf"
 
 
 def test_a_report_that_cannot_be_written_keeps_the_previous_one(device, tmp_path, monkeypatch):
     (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "comparison.json").write_text("[]")
+    (tmp_path / "run" / "comparison.jsonl").write_text("[]")
     monkeypatch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(OSError(errno.ENOSPC, "disk full")))
     with (
         ttnn.manage_config("root_report_path", tmp_path),
@@ -291,7 +320,7 @@ def test_a_report_whose_name_is_removed_before_the_mode_ends_is_written(device, 
         ttnn.manage_config("report_name", "run"),
     ):
         ttnn.exp(tensor(device))
-    assert len(json.loads((tmp_path / "run" / "comparison.json").read_text())) == 2
+    assert len(read_report(tmp_path / "run")) == 2
 
 
 def test_without_the_mode_nothing_is_compared(device):
@@ -322,7 +351,7 @@ def test_the_environment_enables_the_mode_from_the_first_call_and_reports_are_wr
     environment = {**os.environ, "TTNN_CONFIG_OVERRIDES": json.dumps({**settings, **reports})}
     done = run_python("-c", SCRIPT, env=environment, check=True)
     assert done.stdout == "['ttnn.exp', 'ttnn.exp', '__main__.program'] 0.5\n"
-    assert len(json.loads((tmp_path / "run" / "comparison.json").read_text())) == 3
+    assert len(read_report(tmp_path / "run")) == 3
     assert "These differ" not in (tmp_path / "run" / "comparison.html").read_text()
     assert (tmp_path / "run" / "db.sqlite").exists()
 
@@ -407,7 +436,7 @@ def test_a_composed_function_is_compared_inside_and_its_result_continues_the_cha
     got = ttnn.conv2d(input_tensor=ttnn.relu(x), weight_tensor=weight, device=device, kernel_size=3, padding=1, **sizes)
     ttnn.add(got, x)
     records = comparison_records()
-    names = [record.operation for record in records if record.level == "globally"]
+    names = [record.operation for record in records if record.mode == "accumulated"]
     assert (names[0], names[-1]) == ("ttnn.relu", "ttnn.add")
     assert "ttnn.conv2d" in names
     assert min(record.pcc for record in records) > 0.999
@@ -420,7 +449,7 @@ def test_an_in_place_write_that_is_not_compared_begins_a_new_chain(device, monke
     with pytest.warns(ComparisonWarning, match="its golden failed"):
         ttnn.add_(x, y)
     ttnn.multiply(x, 2.0)
-    assert comparison_records()[-1].level == "globally"
+    assert comparison_records()[-1].mode == "accumulated"
     assert comparison_records()[-1].pcc > 0.999
 
 

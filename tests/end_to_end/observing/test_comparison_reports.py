@@ -12,21 +12,25 @@ from hypothesis import strategies as st
 
 from tests.processes import run_python
 from ttnn_jit.golden.comparison_page import page
-from ttnn_jit.golden.comparison_records import ComparisonRecord, from_json_line, merged, to_json_line
+from ttnn_jit.golden.comparison_records import ComparisonRecord, Mode, Status, from_json_line, merged, to_json_line
 from ttnn_jit.golden.comparison_report import PAGE, PARTS, RESULTS, RecordFile, record_file
+from ttnn_jit.golden.record_report import Report
 
 RECORDS = st.builds(
     ComparisonRecord,
     number=st.integers(0, 9),
     operation=st.text(max_size=9),
-    level=st.sampled_from(["locally", "globally", "jitted"]),
+    mode=st.sampled_from(Mode),
     output=st.integers(0, 3),
-    matches=st.sampled_from([True, False, None]),
+    status=st.sampled_from(Status),
     pcc=st.none() | st.floats(allow_nan=False),
     max_ulp=st.none() | st.floats(min_value=0.0, allow_nan=False),
     differing_nans=st.integers(0, 9),
     location=st.text(max_size=9),
+    source=st.text(max_size=9),
     reason=st.text(max_size=9),
+    shape=st.lists(st.integers(0, 9), max_size=3).map(tuple),
+    device=st.none() | st.integers(0, 9),
     first_nan=st.none() | st.tuples(st.integers(0, 9), st.integers(0, 9)),
     allclose=st.sampled_from([True, False, None]),
     process=st.integers(0, 9),
@@ -51,14 +55,18 @@ def test_merging_neither_loses_nor_duplicates_records_and_keeps_the_order_of_eac
         assert all(any(each is record for each in left) for record in part)
 
 
-def record(number, *, matches=True, max_ulp=0.0, level="locally"):
-    return ComparisonRecord(number, f"ttnn.op{number}", level, 0, matches, 1.0, max_ulp)
+def record(number, *, status=Status.OK, max_ulp=0.0, mode=Mode.ISOLATED):
+    return ComparisonRecord(number, f"ttnn.op{number}", mode, 0, status, 1.0, max_ulp)
 
 
 def test_the_page_lists_the_worst_first_and_the_number_of_differences():
-    bad = [record(1, matches=False, max_ulp=3.0), record(2, matches=False, max_ulp=9e9, level="globally"),
-           record(3, matches=False, max_ulp=70.0)]  # fmt: skip
-    unjudged = ComparisonRecord(4, "ttnn.op4", "locally", 0, None, reason="its golden failed")
+    failed = Status.NUMERICS_FAIL
+    bad = [
+        record(1, status=failed, max_ulp=3.0),
+        record(2, status=failed, max_ulp=9e9, mode=Mode.ACCUMULATED),
+        record(3, status=failed, max_ulp=70.0),
+    ]
+    unjudged = ComparisonRecord(4, "ttnn.op4", Mode.ISOLATED, 0, Status.GOLDEN_FAILED, reason="its golden failed")
     text = "\n".join(page([record(0), *bad, unjudged]))
     assert "<h1>3 of 4 results differ from their goldens</h1>" in text
     offsets = [text.index(f"ttnn.op{number}") for number in (3, 1, 2, 4, 0)]
@@ -98,9 +106,9 @@ def test_processes_of_multiprocessing_and_forks_lose_no_record(tmp_path):
     settings = {"enable_comparison_mode": True, "root_report_path": str(tmp_path), "report_name": "run"}
     environment = {**os.environ, "TTNN_CONFIG_OVERRIDES": json.dumps(settings)}
     run_python("script.py", cwd=tmp_path, env=environment, check=True)
-    rows = json.loads((tmp_path / "run" / RESULTS).read_text())
+    rows = Report.from_jsonl(tmp_path / "run" / RESULTS)
     assert len(rows) == 2 * (2 + 2 * (1 + 3 + 5) + 4)
-    assert len({row["process"] for row in rows}) >= 4
+    assert len({row.process for row in rows}) >= 4
     assert (tmp_path / "run" / PAGE).exists()
 
 
@@ -114,7 +122,9 @@ def test_an_incomplete_line_is_dropped_and_the_others_are_kept(tmp_path):
 def test_a_run_starts_when_no_process_compares_and_is_joined_by_later_processes(tmp_path):
     program = (
         "import sys, pathlib; from ttnn_jit.golden.comparison_report import *\n"
-        "file = RecordFile(pathlib.Path(sys.argv[1])); file.write([ComparisonRecord(7, 'late', 'locally', 0, True)])\n"
+        "from ttnn_jit.golden.comparison_records import *\n"
+        "file = RecordFile(pathlib.Path(sys.argv[1]))\n"
+        "file.write([ComparisonRecord(7, 'late', Mode.ISOLATED, 0, Status.OK)])\n"
         "print(len(file.merge()))"
     )
 

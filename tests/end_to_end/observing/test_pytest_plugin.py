@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.processes import run_python
+from ttnn_jit.golden.record_report import Report
 from ttnn_jit.specs.target import PRESETS
 
 ROOT = Path(__file__).parents[3]
@@ -273,21 +274,19 @@ def test_comparisons_fail_tests_and_those_of_all_processes_are_in_one_report(tmp
     assert "7 passed" in done.stdout, done.stdout + done.stderr
     assert "2 failed" in done.stdout
     assert re.search(
-        r"test_suite\.py:\d+:\d+: tile_op\.lambda, output 0, locally: \d+ of 1024 elements are off", done.stdout
+        r"test_suite\.py:\d+:\d+: tile_op\.lambda, output 0, isolated: \d+ of 1024 elements are off", done.stdout
     )
     assert "results compared with goldens, 4 differ, 2 not compared: " in done.stdout
-    rows = json.loads((tmp_path / "report" / "comparison.json").read_text())
+    rows = Report.from_jsonl(tmp_path / "report" / "comparison.jsonl")
     assert len(rows) == 6 * 8 + 2 + 2 + 2
-    assert {row["test"] for row in rows if row["matches"] is False} == {
+    assert {row.test for row in rows.failures()} == {
         "test_suite.py::test_wrong",
         "test_suite.py::test_wrong_in_its_fixture",
     }
-    assert [row["reason"] for row in rows if row["matches"] is None] == [
-        f"its golden failed {level}: ArgumentError: this tile operation was made without a golden\n"
-        "help: pass `golden=` to `tile_op`"
-        for level in ("locally", "globally")
+    assert [(row.mode, row.status, row.reason) for row in rows.not_compared()] == [
+        (mode, "no_golden", "this tile operation was made without a golden") for mode in ("isolated", "accumulated")
     ]
-    assert len({row["process"] for row in rows}) == (2 if workers else 1)
+    assert len({row.process for row in rows}) == (2 if workers else 1)
     page = (tmp_path / "report" / "comparison.html").read_text()
     assert "4 of 52 results differ from their goldens" in page
     assert page.index("These differ, the worst first") < page.index("All, in order")

@@ -45,7 +45,7 @@ def test_stages_run_by_hand_leave_the_text_of_the_compile(dumps, capsys, monkeyp
     assert capsys.readouterr().out == dumps[pipeline.STAGES[-1]].read_text()
 
 
-@pytest.mark.parametrize("stage", ["host", "codegen", "assembly"])
+@pytest.mark.parametrize("stage", ["host", "codegen", "assembly", "ttkernel", "ttmetal"])
 def test_stages_after_the_passes_print_the_text_of_a_dump(dumps, device, capsys, stage):
     x = ttnn.from_torch(torch.zeros(64, 64, dtype=torch.bfloat16), layout=ttnn.TILE_LAYOUT, device=device)
     wanted = ttnn_jit.jit()(programs.cosh).ir(x, stage=stage)
@@ -53,7 +53,7 @@ def test_stages_after_the_passes_print_the_text_of_a_dump(dumps, device, capsys,
         assert main(["opt", str(path), "--emit", stage]) == 0
         assert capsys.readouterr().out == wanted
     assert main(["opt", str(path), "--emit", "cse"]) == 1
-    assert "`--emit` prints `host`, `codegen`, `assembly`, got 'cse'" in capsys.readouterr().err
+    assert "`--emit` prints `host`, `codegen`, `assembly`, `ttkernel`, `ttmetal`, got 'cse'" in capsys.readouterr().err
 
 
 def test_every_stage_of_a_dump_can_be_run_with_one_result(dumps, tmp_path):
@@ -268,7 +268,11 @@ def test_the_reproducer_of_a_users_pass_repeats_its_failure(tmp_path, device, mo
 
 
 def stages_listed(capsys):
-    return [line for line in capsys.readouterr().out.splitlines() if not line.endswith("(over texts)")]
+    return [
+        line
+        for line in capsys.readouterr().out.splitlines()
+        if not line.endswith(("(over texts)", "(not in a compile)"))
+    ]
 
 
 @mock.patch.dict(USER_PASSES, clear=True)

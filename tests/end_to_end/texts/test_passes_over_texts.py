@@ -336,3 +336,17 @@ def test_a_pass_of_a_loaded_file_runs_among_those_over_texts(tmp_path, capsys):
     assert int(out.splitlines()[1]) > 1
     assert err.count("IR Dump After ttnn-layout") == 1
     assert "ttnn-deallocate" in err
+
+
+def test_public_functions_of_no_kind_run_on_the_device():
+    text = """module {
+  func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }
+  func.func private @inner(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }
+  func.func @kept(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tt.function_type = "const_eval"} {
+    return %x : tensor<4xf32>
+  }
+}
+"""
+    marked = print_module(after_passes(text, "ttcore-mark-functions-as-forward"))
+    assert marked.count('tt.function_type = "forward_device"') == 1
+    assert marked.count('tt.function_type = "const_eval"') == 1

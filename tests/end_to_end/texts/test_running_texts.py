@@ -7,8 +7,12 @@ import numpy
 import pytest
 import torch
 
+from ttnn_jit.compiler.texts.text_programs import TextModule
+from ttnn_jit.frontend.ir.texts import parse_texts
 from ttnn_jit.ops.texts import text_operations
+from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.tools.cli import main
+from ttnn_jit.tools.texts.inputs import draw_inputs
 
 MLP = """
 module {
@@ -105,3 +109,22 @@ def test_a_tensor_too_large_for_any_machine_is_refused_at_its_place(file, capsys
     path = file(MLP.replace("3x8xf32", "999999x999999xf32"))
     assert main(["run", str(path)]) == 1
     assert "takes 3,999,992,000,004 bytes" in capsys.readouterr().err
+
+
+def test_indices_that_a_function_passes_on_are_drawn_below_the_limit_of_their_reader():
+    text = """module {
+  func.func private @kept(%i: tensor<1x8xi32>) -> tensor<8xi32> {
+    %0 = "ttir.reshape"(%i) <{shape = [8 : i32]}> : (tensor<1x8xi32>) -> tensor<8xi32>
+    return %0 : tensor<8xi32>
+  }
+  func.func @main(%i: tensor<1x8xi32>, %rows: tensor<5x4xf32>) -> tensor<8x4xf32> {
+    %0 = ttcore.load_cached(@kept, [%i]) : (tensor<1x8xi32>) -> tensor<8xi32>
+    %1 = "ttir.embedding"(%0, %rows) : (tensor<8xi32>, tensor<5x4xf32>) -> tensor<8x4xf32>
+    return %1 : tensor<8x4xf32>
+  }
+}
+"""
+    (module,) = parse_texts(text, "model.mlir")
+    made = TextModule(module, PRESETS["cpu"])
+    indices, _ = draw_inputs(made.functions["main"], made.program("main").arguments, 0)
+    assert 0 <= int(indices.min()) <= int(indices.max()) < 5

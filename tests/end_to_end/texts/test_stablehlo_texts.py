@@ -18,9 +18,9 @@ from ttnn_jit.dialects.upstream.verifying import verify_upstream
 from ttnn_jit.frontend.ir.texts import entries_of, parse_texts
 from ttnn_jit.ops.families.dialect_conversion import Conversion
 from ttnn_jit.ops.texts import text_operations
+from ttnn_jit.sessions.text_runs import GoldenRun
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.tools.cli import main
-from ttnn_jit.tools.texts.goldens import GoldenRun
 from ttnn_jit.tools.texts.inputs import draw_inputs
 from ttnn_jit.tools.texts.run_text import mesh_of
 from ttnn_jit.transforms import pipeline
@@ -39,7 +39,7 @@ def ran(text, inputs=None):
     given = draw_inputs(module.functions[entry], program.arguments, 0) if inputs is None else inputs
     results = program(*given)
     wrong = [each for each in GoldenRun(module, entry, given).compared() if not each.matches]
-    assert not wrong, (wrong[0].op.name, wrong[0].verdicts)
+    assert not wrong, (wrong[0].op.name, wrong[0].failures)
     return given, results
 
 

@@ -12,13 +12,13 @@ import torch
 
 from tests.unit.frontend.stand_in import lowered
 from ttnn_jit import ttnn
+from ttnn_jit.compiler.texts.translated_programs import on_chip
 from ttnn_jit.dialects import print_module
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.tools.cli import main
 from ttnn_jit.tools.texts.inputs import draw_inputs
 from ttnn_jit.tools.texts.run_text import chosen_entries
-from ttnn_jit.tools.texts.translate_text import on_chip
 
 NUMBERS = ", ".join(f"{each}.0" for each in range(40))
 KEPT = f"""module {{

@@ -15,8 +15,8 @@ from tests.properties.operations.test_convolutions import assert_near, channels_
 from tests.properties.operations.test_pools import DILATIONS, pools, windows_of
 from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.frontend.ir.texts import parse_texts
+from ttnn_jit.sessions.text_runs import GoldenRun
 from ttnn_jit.specs.target import PRESETS
-from ttnn_jit.tools.texts.goldens import GoldenRun
 
 
 @st.composite
@@ -48,7 +48,7 @@ def results_of(name, x, case, results, extra=""):
     )
     module = TextModule(module, PRESETS["cpu"], (1,))
     compared = GoldenRun(module, "main", [x]).compared()
-    assert [verdict.reason for each in compared for verdict in each.verdicts if not verdict.matches] == []
+    assert [reason for each in compared for reason in each.failures] == []
     return module.program("main")(x)
 
 

@@ -18,9 +18,12 @@ from ttnn_jit.specs.dtypes import (
     BOOLS,
     COMPUTE_TYPE,
     FLOATS,
+    IEEE_HALVES,
     INTEGERS,
     MOVABLE,
+    WIDE_FLOATS,
     DataType,
+    dtypes_in_torch,
     dtypes_made_of_torch,
     dtypes_of_numpy,
     dtypes_of_torch,
@@ -30,6 +33,9 @@ PACKAGE = Path(ttnn_jit.__file__).parent
 LINKED = (path for room in ("cache", "kernels") for path in (PACKAGE / room).rglob("*.py"))
 FILES = sorted(path for path in {*PACKAGE.rglob("*.py"), *LINKED} if path != PACKAGE / "specs" / "dtypes.py")
 DTYPES = pytest.mark.parametrize("dtype", sorted(MOVABLE, key=lambda dtype: dtype.name), ids=lambda dtype: dtype.mlir)
+
+
+ALL_FLOATS = sorted(FLOATS | WIDE_FLOATS | IEEE_HALVES, key=lambda dtype: dtype.name)
 
 
 def is_member(node):
@@ -89,12 +95,14 @@ def test_a_member_as_a_value_is_not_a_branch():
 def test_the_names_of_a_row_are_types_of_its_size(dtype):
     row = dtype.traits
     assert np.dtype(row.numpy).itemsize == dtype.torch.itemsize == dtype.itemsize
-    assert {"float": 4, "i64": 8, "i32": 4, "i16": 2, "i8": 1}[row.llvm] == dtype.itemsize
-    assert dtypes_of_torch()[dtype.torch] is dtype
-    assert dtype.is_upper_half or dtypes_of_numpy()[np.dtype(row.numpy)] is dtype
-    made = dtypes_made_of_torch()[dtype.torch]
-    assert not made.is_foreign
-    assert dtype.is_foreign or made is dtype
+    sizes = {"double": 8, "float": 4, "half": 2, "i64": 8, "i32": 4, "i16": 2, "i8": 1}
+    assert sizes[row.llvm] == dtype.itemsize
+    assert dtypes_in_torch()[dtype.torch] is dtype
+    assert (dtype.torch in dtypes_of_torch()) is not row.is_of_texts
+    assert row.is_of_texts or dtype.is_upper_half or dtypes_of_numpy()[np.dtype(row.numpy)] is dtype
+    assert row.is_foreign or not row.is_of_texts
+    made = dtypes_made_of_torch().get(dtype.torch)
+    assert made is dtype if not dtype.is_foreign else made is None or not made.is_foreign
     if dtype in BOOLS:
         assert (row.largest, dtype.values) == (1, range(2))
         return
@@ -116,9 +124,10 @@ def test_an_element_that_is_stored_narrowed_is_narrower_than_its_compute_type(dt
     assert dtype.is_compute_type == (dtype.itemsize >= 4)
 
 
-@pytest.mark.parametrize("dtype", [dtype for dtype in DataType if dtype in FLOATS], ids=lambda dtype: dtype.mlir)
-def test_the_bits_of_a_mantissa_are_torchs(dtype):
-    assert torch.finfo(dtype.torch).eps == 2.0**-dtype.mantissa_bits
+@pytest.mark.parametrize("dtype", ALL_FLOATS, ids=lambda dtype: dtype.mlir)
+def test_mantissa_and_exponent_are_torchs(dtype):
+    limits = torch.finfo(dtype.torch)
+    assert (limits.eps, limits.smallest_normal) == (2.0**-dtype.mantissa_bits, dtype.smallest_normal)
 
 
 def test_a_compute_type_is_its_own_compute_type():
@@ -126,7 +135,7 @@ def test_a_compute_type_is_its_own_compute_type():
     assert {dtype for dtype in FLOATS if dtype.is_compute_type} == {COMPUTE_TYPE}
 
 
-@pytest.mark.parametrize("dtype", sorted(FLOATS, key=lambda dtype: dtype.name), ids=lambda dtype: dtype.mlir)
+@pytest.mark.parametrize("dtype", ALL_FLOATS, ids=lambda dtype: dtype.mlir)
 @given(st.floats(width=32))
 def test_rounding_and_decoding_equal_torch(dtype, value):
     exact = torch.tensor(value, dtype=torch.float32)

@@ -144,7 +144,7 @@ class BodyEmitter:
 
     def _cast(self, step: Cast, vectors: Vectors) -> Vectors:
         source, target, numerics = self._body.dtype_of(step.operand), step.dtype, self._body.numerics
-        widths = source.compute.is_int64, target.compute.is_int64
+        widths = source.compute.is_wide, target.compute.is_wide
         if target is not source and (target.is_integer is not source.is_integer or any(widths)):
             return tuple(self._builder.typecast(vector, source, target, numerics) for vector in vectors)
         if target is source or target.is_compute_type or self._is_bfloat16(step.operand):

@@ -150,7 +150,7 @@ def _stored(dtype: DataType, numerics: Numerics) -> tuple[list[str], set[str]]:
     """The lines of the function that converts a number to an element, and the names that they import."""
     builder, element = PythonScalar(), "number"
     if not dtype.is_integer:
-        number = builder.assign(builder.call("f32", "number"))
+        number = builder.assign(builder.call("f64" if dtype.compute.is_wide else "f32", "number"))
         element = str(builder.stored(builder.round_to(number, dtype, numerics), dtype))
     lines = (*builder.lines, f"return {element}")
     return ["@called", "def store(number):", *(INDENT + line for line in lines), ""], builder.imported

@@ -18,7 +18,7 @@ from ttnn_jit.frontend.ir.lowering import (
     callee_of,
 )
 from ttnn_jit.frontend.ir.texts import functions_in
-from ttnn_jit.ops.families.text_operation import DenseNumbers
+from ttnn_jit.ops.families.text_operation import DenseNumbers, numbers_in_torch
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.runtime.programs.torch_run import run_on_torch
@@ -162,7 +162,7 @@ def constant_tensor(numbers: DenseNumbers, spec: TensorSpec) -> torch.Tensor:
     """The tensor of a constant."""
     import torch
 
-    values = torch.tensor(numbers.numbers, dtype=torch.int64 if spec.dtype.is_integer else torch.float64)
+    values: torch.Tensor = numbers_in_torch(torch, numbers.numbers, is_integer=spec.dtype.is_integer)
     return values.reshape(tuple(spec.shape)).to(spec.dtype.torch)
 
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Operation, Region, SSAValue
 
 from ttnn_jit.compiler.texts.text_programs import TextModule, zeros
+from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.op_calls import OpCall, is_only_a_number, read_op
 from ttnn_jit.dialects.text_calls.shards import check_devices, shard_tilings
-from ttnn_jit.dialects.text_calls.tensor_types import is_tensor
-from ttnn_jit.dialects.text_calls.text_attributes import symbol_of
+from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text
+from ttnn_jit.dialects.text_calls.text_attributes import name_of, symbol_of
+from ttnn_jit.events.listeners import LISTENERS, emit_since
+from ttnn_jit.events.run_events import Collective, Event, TensorInfo, TextOperation, tensor_info
 from ttnn_jit.ops.families.text_operation import Role
 from ttnn_jit.ops.texts.exchange_texts import narrowed
 from ttnn_jit.process.dataclass import dataclass
@@ -47,6 +51,22 @@ class Step:
         return self.read.operation.role is Role.EXCHANGES
 
 
+class OpWatcher:
+    """The base of those who are told of every op of a run, whether it computes or not, but for returns."""
+
+    def entered(self, function: str) -> None:
+        """The ops of a function begin."""
+
+    def left(self, function: str) -> None:
+        """The ops of a function have run."""
+
+    def before(self, op: Operation) -> None:
+        """An op is about to run; the ops of what it calls and of its regions follow."""
+
+    def after(self, op: Operation) -> None:
+        """An op has run."""
+
+
 class SteppedRun:
     """A run of one function.
 
@@ -66,7 +86,7 @@ class SteppedRun:
         self._inputs = [each if isinstance(each, tuple) else (each,) * self._devices for each in inputs]
         self.values: dict[SSAValue, OnDevices] = {}
         self._of_region: list[OnDevices] = []
-        self._before: Callable[[Operation, OpCall], None] | None = None
+        self._watcher = OpWatcher()
 
     @property
     def results(self) -> list[torch.Tensor]:
@@ -78,16 +98,16 @@ class SteppedRun:
         """The results on every device, after the last step."""
         return self._returned(self._function)
 
-    def steps(self, before: Callable[[Operation, OpCall], None] | None = None) -> Iterator[Step]:
+    def steps(self, watcher: OpWatcher | None = None) -> Iterator[Step]:
         """Every op that computes, after it ran, in the order of the run.
 
         Args:
-            before: Called with each of them before it runs.
+            watcher: Told of every op.
 
         Raises:
             CompileError: An op is not executed here.
         """
-        self._before = before
+        self._watcher = watcher or self._watcher
         return self._run_function(self._function, self._inputs)
 
     def _returned(self, function: FuncOp) -> list[OnDevices]:
@@ -98,19 +118,26 @@ class SteppedRun:
         block = function.body.block
         tensors = [each for each in block.args if is_tensor(each.type)]
         self.values.update(zip(tensors, arguments, strict=True))
+        self._watcher.entered(function.sym_name.data)
         for op in block.ops:
             yield from self._run_op(op)
+        self._watcher.left(function.sym_name.data)
 
     def _run_op(self, op: Operation) -> Iterator[Step]:
-        if isinstance(op, ReturnOp) or is_only_a_number(op):
+        if isinstance(op, ReturnOp):
+            return
+        self._watcher.before(op)
+        yield from self._run_one(op)
+        self._watcher.after(op)
+
+    def _run_one(self, op: Operation) -> Iterator[Step]:
+        if is_only_a_number(op):
             return
         if isinstance(op, CallOp):
             yield from self._run_call(op, symbol_of(op.callee))
             return
         read = read_op(op)
         role = read.operation.role
-        if self._before is not None and role in {Role.EXCHANGES, Role.COMPUTES}:
-            self._before(op, read)
         if role is Role.ALLOCATES:
             self.values[op.results[0]] = (zeros(read.results[0]),) * self._devices
         elif role is not Role.NOTHING:
@@ -178,7 +205,7 @@ class SteppedRun:
 
     def _compute(self, op: Operation, read: OpCall) -> Iterator[Step]:
         """The results on every device; devices with equal operands share them."""
-        operands = self._operands(read)
+        operands, started = self._operands(read), perf_counter_ns()
         program = self._module.program_of(op, [*operands])
         made: dict[tuple[int, ...], list[torch.Tensor]] = {}
         found = []
@@ -193,15 +220,40 @@ class SteppedRun:
             value: tuple(each[index] for each in found) for index, value in enumerate(written)
         }
         self.values.update(results)
+        if LISTENERS:
+            self._emit(TextOperation, op, started, operands, results)
         yield Step(op, read, operands, results)
 
     def _exchange(self, op: Operation, read: OpCall) -> Iterator[Step]:
-        operands = self._operands(read)
+        operands, started = self._operands(read), perf_counter_ns()
         given = [each for tensors in operands.values() for each in tensors]
         got = self._module.program_of(op, [*operands], on_mesh=True)(*given)
         results: dict[SSAValue, OnDevices] = {op.results[0]: tuple(got)}
         self.values.update(results)
+        if LISTENERS:
+            self._emit(Collective, op, started, operands, results)
         yield Step(op, read, operands, results)
+
+    def _emit(
+        self,
+        kind: type[Event],
+        op: Operation,
+        started_ns: int,
+        operands: Mapping[SSAValue, OnDevices],
+        results: Mapping[SSAValue, OnDevices],
+    ) -> None:
+        emit_since(
+            kind,
+            started_ns,
+            name=name_of(op),
+            location=str(location_of(op) or ""),
+            operands=tuple(map(self._info, operands)),
+            results=tuple(map(self._info, results)),
+            device=self._module.target.rules,
+        )
+
+    def _info(self, value: SSAValue) -> TensorInfo:
+        return tensor_info(spec_in_text(value.type), self._devices)
 
     def _operands(self, read: OpCall) -> dict[SSAValue, OnDevices]:
         return {each: self.values[each] for each in dict.fromkeys(read.operands) if is_tensor(each.type)}

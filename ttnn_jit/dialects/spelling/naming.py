@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from xdsl.dialects import arith, memref
+from xdsl.dialects import arith, func, memref
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1
 from xdsl.dialects.linalg.ops import GenericOp as LinalgGenericOp
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -53,6 +53,13 @@ class _Counters:
     def next_number(self) -> str:
         self.value += 1
         return str(self.value - 1)
+
+
+def names_around(op: Operation) -> Names:
+    """Names for every value and block of the function that `op` stands in; of `op` itself outside of any."""
+    while not isinstance(op, func.FuncOp) and (parent := op.parent_op()) is not None:
+        op = parent
+    return names_of(op)
 
 
 def names_of(op: Operation) -> Names:

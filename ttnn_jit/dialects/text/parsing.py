@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import NoReturn, TypeVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import LocationAttr, ModuleOp
+from xdsl.dialects.builtin import IntegerType, LocationAttr, ModuleOp
 from xdsl.ir import Attribute, Operation, TypeAttribute
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
@@ -90,6 +90,10 @@ class UnknownOperationError(ParseError):
     def __init__(self, name: str, near: Sequence[str], span: Span) -> None:
         super().__init__(span, f"Operation {name} is not registered")
         self.help = f"did you mean {' or '.join(f'`{each}`' for each in near)}?" if near else None
+
+
+_LARGEST_WIDTH = 2**24 - 1
+"""Bits of an integer, as in MLIR."""
 
 
 class TextParser(Parser):
@@ -184,6 +188,12 @@ class TextParser(Parser):
         location = super().parse_optional_location()
         self._location_was_said = location is not None
         return location
+
+    def _parse_optional_integer_or_float_type(self) -> TypeAttribute | None:
+        found = super()._parse_optional_integer_or_float_type()
+        if isinstance(found, IntegerType) and found.width.data > _LARGEST_WIDTH:
+            self.raise_error(f"integer bitwidth is limited to {_LARGEST_WIDTH} bits")
+        return found
 
     def parse_operation(self) -> Operation:
         """The op at the parser's position; its location comes last in the text."""

@@ -379,7 +379,14 @@ def _definitions(aliases: Iterable[_Alias], printer: MLIRPrinter) -> str:
     return printer.text()
 
 
-def op_text(op: Operation, *, locations: bool = False, local_scope: bool = False, generic: bool = False) -> str:
+def op_text(
+    op: Operation,
+    *,
+    locations: bool = False,
+    local_scope: bool = False,
+    generic: bool = False,
+    names: Names | None = None,
+) -> str:
     """`op` as mlir-opt prints it: aliases, the op, aliases of locations.
 
     Args:
@@ -387,8 +394,9 @@ def op_text(op: Operation, *, locations: bool = False, local_scope: bool = False
         locations: Whether locations are printed.
         local_scope: Whether attributes are printed in full, without aliases.
         generic: Whether every op is printed in generic form.
+        names: The names of values; None: those that they have where only `op` is printed.
     """
-    names = names_of(op)
+    names = names or names_of(op)
     collector = _AliasCollector(names, locations=locations)
     collector.is_generic = generic
     collector.print_op(op)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from xdsl.dialects.builtin import SymbolRefAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
 from ttnn_jit.diagnostics.errors import CompileError
-from ttnn_jit.dialects.text_calls.op_calls import read_op
+from ttnn_jit.dialects.text_calls.op_calls import is_allocated, read_op
 from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text
+from ttnn_jit.dialects.text_calls.text_attributes import symbol_of
 
 
 def index_limit(value: SSAValue) -> int | None:
@@ -21,11 +24,38 @@ def _limits(value: SSAValue, seen: set[SSAValue]) -> Iterator[int]:
         return
     seen.add(value)
     for use in value.uses:
+        for same in _through_functions(use.operation, use.index):
+            yield from _limits(same, seen)
         yield from _limits_of_use(use.operation, value)
-        tensors = [each for each in use.operation.operands if is_tensor(each.type)]
+        tensors = [each for each in use.operation.operands if is_tensor(each.type) and not is_allocated(each)]
         if len(tensors) == 1:
             for result in use.operation.results:
                 yield from _limits(result, seen)
+
+
+def _through_functions(op: Operation, index: int) -> Iterator[SSAValue]:
+    """The values that are the operand `index` of a call in its function, or of a return at the function's calls."""
+    if isinstance(op, ReturnOp):
+        function = op.parent_op()
+        name = function.sym_name.data if isinstance(function, FuncOp) else None
+        calls = (each for each in _root(op).walk() if name is not None and _callee(each) == name)
+        yield from (each.results[index] for each in calls if index < len(each.results))
+    elif callee := _callee(op):
+        functions = (each for each in _root(op).walk() if isinstance(each, FuncOp) and each.sym_name.data == callee)
+        yield from (each.args[index] for each in functions if index < len(each.args))
+
+
+def _root(op: Operation) -> Operation:
+    """The module that holds every function."""
+    while (parent := op.parent_op()) is not None:
+        op = parent
+    return op
+
+
+def _callee(op: Operation) -> str:
+    """The function that an op calls; "" of another op."""
+    found = op.properties.get("callee", op.attributes.get("callee"))
+    return symbol_of(found) if isinstance(found, SymbolRefAttr) else ""
 
 
 def _limits_of_use(op: Operation, value: SSAValue) -> Iterator[int]:

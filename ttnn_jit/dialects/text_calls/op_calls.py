@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import field, replace
 from functools import partial
 from typing import Any
@@ -19,7 +20,7 @@ from ttnn_jit.dialects.text_calls.text_attributes import SEGMENTS, attributes_of
 from ttnn_jit.dialects.upstream.table_operations import named_operands
 from ttnn_jit.ops.conversions.converted_exchanges import PRODUCER
 from ttnn_jit.ops.families.dialect_conversion import Conversion, ConversionCall, RegionInText, Tensor, TtirOps
-from ttnn_jit.ops.families.text_operation import F64, DenseNumbers, OpInText, Role, TextCall, TextOperation
+from ttnn_jit.ops.families.text_operation import DenseNumbers, OpInText, Role, TextCall, TextOperation
 from ttnn_jit.ops.public_names import names_within_one_edit
 from ttnn_jit.ops.texts import text_operations
 from ttnn_jit.process.cached_property import cached_property
@@ -63,6 +64,15 @@ class OpCall:
         """The values that get its results: those of `op`, or the operand that it updates."""
         tensors: list[SSAValue] = [each for each in op.results if is_tensor(each.type)]
         return [self.arguments[self.operation.updates]] if self.operation.updates and not tensors else tensors
+
+
+def updated_operands(op: Operation) -> list[int]:
+    """The indices of the operands that an op writes to; none of an op that has no declaration."""
+    found = text_operations().get(name_of(op))
+    if found is None or not found.updates:
+        return []
+    updated = read_op(op).arguments[found.updates]
+    return [index for index, value in enumerate(op.operands) if value is updated]
 
 
 def is_allocated(value: SSAValue) -> bool:
@@ -135,9 +145,6 @@ def read_op(op: Operation) -> OpCall:
         quantized = [each for each in element_types.values() if each.startswith("!quant")]
         if quantized and not operation.takes_quantized:
             raise DTypeError(f"it does not compute with {quantized[0]}", help="dequantize the tensor first")
-        # Numbers that are compared stay what they are.
-        if F64 in element_types.values() and not operation.takes_f64 and element_types.get("result") != "i1":
-            raise DTypeError("it does not compute with f64", help="tensors of f64 are compared and moved")
         if operation.updates and not results:
             results = (spec_in_text(read.arguments[operation.updates].type),)
     except TtnnJitError as error:
@@ -249,6 +256,27 @@ def located(error: TtnnJitError, op: Operation, location: Location | None) -> Co
     if isinstance(error, CompileError) and error.location is not None:
         return error
     return CompileError(f"`{name_of(op)}`: {error.message}", location=location, help=error.help)
+
+
+_OF_UNCHECKED_ATTRIBUTES = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
+"""What declarations raise if attributes of an op contradict one another: the verifier does not check every op."""
+
+
+@contextmanager
+def errors_at(op: Operation) -> Iterator[None]:
+    """Errors inside have the place of an op.
+
+    Raises:
+        CompileError: The op is not executed here, or its attributes do not fit its operands or one another.
+    """
+    try:
+        yield
+    except TtnnJitError as error:
+        raise located(error, op, location_of(op)) from error
+    except _OF_UNCHECKED_ATTRIBUTES as error:
+        raise CompileError(
+            f"`{name_of(op)}`: its operands, attributes and results do not fit one another", location=location_of(op)
+        ) from error
 
 
 # --- Regions ----------------------------------------------------------------------------------------------------------

@@ -10,19 +10,15 @@ from xdsl.ir import Attribute
 
 from ttnn_jit.diagnostics.errors import DTypeError, ShapeError
 from ttnn_jit.dialects.ttcore import TileType
-from ttnn_jit.ops.families.text_operation import F64
-from ttnn_jit.specs.dtypes import ALL_DTYPES, COMPUTE_TYPE, DataType
+from ttnn_jit.specs.dtypes import ALL_DTYPES, DataType
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, Layout, TensorSpec
 
 MAX_TENSOR_BYTES = 2**36
 """A larger tensor is refused before anything is allocated."""
 
 _SIGNLESS = {f"i{8 * dtype.itemsize}": dtype for dtype in ALL_DTYPES if dtype.mlir.startswith("si")}
-_DTYPES = {dtype.mlir: dtype for dtype in ALL_DTYPES} | _SIGNLESS | {F64: COMPUTE_TYPE}
-"""Spelling of an element type in a text -> the type; integers without a sign are signed.
-
-f64 is held as float32 (ops/families/text_operation.py).
-"""
+_DTYPES = {dtype.mlir: dtype for dtype in ALL_DTYPES} | _SIGNLESS
+"""Spelling of an element type in a text -> the type; integers without a sign are signed."""
 
 
 _QUANTIZED = re.compile(r"!quant\.uniform<(\w+)")

@@ -97,12 +97,24 @@ def _print_coordinates(printer: Printer, arguments: Sequence[Element], values: M
     printer.print_string(f"[{', '.join(f'({first}, {second})' for first, second in pairs)}]")
 
 
+_LARGEST_RANK = 1024
+"""Of the identity: larger ones are a mistake, and would be written out."""
+
+
+def _rank(parser: AttrParser) -> int:
+    position = parser.pos
+    rank = parser.parse_integer(allow_negative=False)
+    if rank > _LARGEST_RANK:
+        parser.raise_error(f"an affine map has at most {_LARGEST_RANK:,} dimensions here", position, parser.pos)
+    return rank
+
+
 def _parse_identity_map(parser: AttrParser, arguments: Sequence[Element], types: Mapping[str, str]) -> Values:  # noqa: ARG001
     """``map(4)``, the identity of four dimensions, or a map."""
     if parser.parse_optional_keyword("map") is None:
         return {_names(arguments)[0]: parser.parse_affine_map()}
     with parser.in_parens():
-        return {_names(arguments)[0]: AffineMap.identity(parser.parse_integer())}
+        return {_names(arguments)[0]: AffineMap.identity(_rank(parser))}
 
 
 def _print_identity_map(printer: Printer, arguments: Sequence[Element], values: Mapping[str, Any]) -> None:

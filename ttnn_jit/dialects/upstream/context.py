@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 
@@ -62,6 +62,13 @@ class UpstreamContext(Context):
         if (known := operation_class(name)) is not None:
             self._loaded_ops[name] = known
         return known or super()._get_known_op(name)
+
+    def get_optional_op(self, name: str, *, dialect_stack: Sequence[str] = ()) -> type[Operation] | None:
+        """The class of that name; an unknown name without a dialect means another op elsewhere, and is not kept."""
+        found = super().get_optional_op(name, dialect_stack=dialect_stack)
+        if "." not in name:
+            self._loaded_ops.pop(name, None)
+        return found
 
     def get_optional_attr(self, name: str) -> type[Attribute] | None:
         """The class of that name."""

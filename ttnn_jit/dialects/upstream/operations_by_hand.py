@@ -231,6 +231,14 @@ def _parse_hardware_startup(parser: Parser) -> Parts:
     )
 
 
+def _print_hardware_startup(op: Operation, printer: Printer) -> None:
+    with printer.in_parens():
+        printer.print_list(op.operands, printer.print_ssa_value)
+    printer.print_op_attributes(op.attributes)
+    printer.print_string(" : ")
+    printer.print_operation_type(op)
+
+
 def _parse_accessor_arguments(parser: Parser) -> Parts:
     """``(%cta, %crta)`` or ``(prev = %args)``, then optional expressions; the types may follow, as in 2025."""
     start = parser.pos
@@ -252,6 +260,22 @@ def _parse_accessor_arguments(parser: Parser) -> Parts:
     types = [result] if previous else [i32, i32]
     found = resolved(parser, operands, types, start)
     return parts_of(operands=found, result_types=(result,), properties=properties, attributes=attributes)
+
+
+def _print_accessor_arguments(op: Operation, printer: Printer) -> None:
+    with printer.in_parens():
+        if len(op.operands) == 1:
+            printer.print_string("prev = ")
+        printer.print_list(op.operands, printer.print_ssa_value)
+    for name in ("cta_expr", "crta_expr"):
+        if name in op.properties:
+            printer.print_string(f" {name} = ")
+            printer.print_attribute(op.properties[name])
+    printer.print_op_attributes(op.attributes)
+
+
+def _is_accessor_arguments_of_2026(op: Operation) -> bool:
+    return "operandSegmentSizes" in op.properties and len(op.operands) in {1, 2}
 
 
 # d2m.
@@ -370,8 +394,10 @@ BY_HAND = {
     "sdy.constant": HandSyntax(_parse_constant, _print_constant),
     "stablehlo.reduce": HandSyntax(_parse_reduce, _print_reduce),
     "stablehlo.while": HandSyntax(_parse_while),
-    "ttkernel.compute_kernel_hw_startup": HandSyntax(_parse_hardware_startup),
-    "ttkernel.TensorAccessorArgs": HandSyntax(_parse_accessor_arguments),
+    "ttkernel.compute_kernel_hw_startup": HandSyntax(_parse_hardware_startup, _print_hardware_startup),
+    "ttkernel.TensorAccessorArgs": HandSyntax(
+        _parse_accessor_arguments, _print_accessor_arguments, _is_accessor_arguments_of_2026
+    ),
     "d2m.generic": HandSyntax(_parse_generic, _print_generic, _is_generic_of_2026),
     "d2m.remote_load": HandSyntax(_parse_remote_load),
 }

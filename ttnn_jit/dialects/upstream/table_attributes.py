@@ -242,6 +242,7 @@ class _Writer:
         self._dialect = row.name.partition(".")[0]
         self._after_word = False
         self._after_comma = False
+        self._after_value = False
 
     def elements(self, form: Sequence[Element]) -> None:
         for element in form:
@@ -260,14 +261,17 @@ class _Writer:
             case Directive():
                 self._directive(element)
             case Space():
+                self.printer.print_string(element.text)
                 self._after_word = False
 
     def _literal(self, text: str) -> None:
-        if (self._after_word and text not in {">", ")", "]", ",", "}", ":", "<", "("}) or (
+        is_index = text == "[" and self._after_value
+        if (self._after_word and not is_index and text not in {">", ")", "]", ",", "}", ":", "<", "("}) or (
             text in {"<", "("} and self._after_comma
         ):
             self.printer.print_string(" ")
         self.printer.print_string(text)
+        self._after_value = False
         self._after_comma = text == ","
         self._after_word = text not in {"<", "(", "[", "{"}
 
@@ -276,6 +280,7 @@ class _Writer:
             self.printer.print_string(" ")
         self._after_word = True
         syntax_of(self._types[name], self._dialect).print(self.printer, self.values.get(name, ()))
+        self._after_value = True
 
     def _directive(self, directive: Directive) -> None:
         if directive.name == "qualified":

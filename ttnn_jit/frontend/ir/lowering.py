@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import BlockArgument, Operation, Region, SSAValue
 
@@ -18,18 +18,20 @@ from ttnn_jit.diagnostics.errors import CompileError, ShapeError, TtnnJitError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects.function_builder import FunctionOps
 from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.dialects.text_calls.op_calls import OpCall, is_allocated, is_only_a_number, located, read_op
+from ttnn_jit.dialects.text_calls.op_calls import OpCall, errors_at, is_allocated, is_only_a_number, read_op
 from ttnn_jit.dialects.text_calls.shards import check_devices, shard_tilings
 from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text, spec_of_element
 from ttnn_jit.dialects.text_calls.text_attributes import name_of, symbol_of
 from ttnn_jit.frontend.ir.known_values import trip_count
 from ttnn_jit.frontend.writing.module_builder import ModuleBuilder
+from ttnn_jit.ops.families.decomposition import Operand as Called
 from ttnn_jit.ops.families.decomposition import Ops, Value
-from ttnn_jit.ops.families.text_operation import F64, DenseNumbers, Role, TextCall, TextOperation, TextOps
+from ttnn_jit.ops.families.text_operation import DenseNumbers, Role, TextCall, TextOperation
 from ttnn_jit.ops.language.operation import Operation as DeclaredOperation
 from ttnn_jit.ops.texts import text_operations
+from ttnn_jit.ops.texts.wide_calls import WideOps
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.dtypes import BOOLS, COMPUTE_TYPE
+from ttnn_jit.specs.dtypes import BOOLS, COMPUTE_TYPE, IEEE_HALVES, WIDE_FLOATS, DataType
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, Layout, TensorSpec
 
@@ -89,18 +91,20 @@ class LoweredText:
 class _Builder(ModuleBuilder):
     """A builder without the rules of ``@jit``, whose tensors are dense rows on the host."""
 
+    computes_wide = True
+
     def _in_argument_memory(self, spec: TensorSpec) -> TensorSpec:
         return spec
 
 
-class _Ops(FunctionOps, TextOps):
+class _Ops(WideOps, FunctionOps):
     """The calls of one op."""
 
     def __init__(self, lowering: FunctionLowering, location: Location | None) -> None:
         super().__init__(lowering.builder, location)
         self._lowering = lowering
 
-    def results(self, operation: DeclaredOperation, operands: Sequence[Any], *statics: Any) -> list[Value]:
+    def called(self, operation: DeclaredOperation, operands: Sequence[Called], *statics: Any) -> list[Value]:
         """The results of an operation; what has no operands lies on the host too, for a device in tiles."""
         if operation.parameters and not operation.operands:
             tiled = [Layout.TILE if isinstance(each, Layout) else each for each in statics]
@@ -109,12 +113,28 @@ class _Ops(FunctionOps, TextOps):
                 operation, tiled, spec.with_(memory_config=HOST_MEMORY_CONFIG), self._location
             )
             return [self.value(made)]
-        return super().results(operation, operands, *statics)
+        return FunctionOps.results(self, operation, operands, *statics)
+
+    def cast(self, x: Value, dtype: DataType) -> Value:
+        """`x` cast as the builder rounds."""
+        return FunctionOps.rounded(self, x, dtype)
+
+    def filled_short(self, number: float, spec: TensorSpec) -> Value:
+        """The result of a `full` that is appended to the function; a float64 is cast from a float32."""
+        if spec.dtype not in WIDE_FLOATS:
+            return FunctionOps.filled(self, number, spec)
+        return self.cast(FunctionOps.filled(self, float(number), spec.with_(dtype=COMPUTE_TYPE)), spec.dtype)
+
+    def single(self, number: float, spec: TensorSpec) -> Value:
+        """An input of the program with this number."""
+        return self.rebound(self._lowering.input(Constant(DenseNumbers(tuple(spec.shape), (number,))), spec))
 
     def constant(self, numbers: DenseNumbers, spec: TensorSpec) -> Value:
         """An input of the program, or a fill."""
         if numbers.splat is not None:
             return self.filled(numbers.splat, spec)
+        if len(numbers.numbers) != spec.volume:
+            raise ShapeError(f"{len(numbers.numbers)} numbers are no tensor of shape {list(spec.shape)}")
         return self._lowering.input(Constant(numbers), spec)
 
     def in_text(
@@ -206,7 +226,7 @@ class FunctionLowering:
         """The text's names of values; of two, the first."""
         found: dict[SSAValue, str] = {}
         for value, made in self._values.items():
-            if name := text_name(value):
+            if made and (name := text_name(value)):
                 found.setdefault(made[0].handle, name)
         return found
 
@@ -220,13 +240,6 @@ class FunctionLowering:
         block = function.body.block
         outputs = block.last_op.operands if isinstance(block.last_op, ReturnOp) else ()
         inputs = [each for each in block.args if is_tensor(each.type)]
-        for value in (*inputs, *outputs):
-            if _is_f64(value):
-                raise CompileError(
-                    f"tensors of f64 are not computed here: @{function.sym_name.data} takes or returns {value.type}",
-                    location=location_of(function),
-                    help="inside a function they are compared and moved, where every number is a float32",
-                )
         return self.lower(inputs, block.ops, [each for each in outputs if is_tensor(each.type)])
 
     def _lower_op(self, op: Operation) -> None:
@@ -258,30 +271,33 @@ class FunctionLowering:
         ops = _Ops(self, location_of(op))
         given = [ops.rebound(self._read(value)[device]) for value in read.operands]
         values = dict(zip(read.operands, given, strict=True))
-        try:
+        with errors_at(op):
             return computed(ops, read.operation, read.call(values.__getitem__), given)
-        except TtnnJitError as error:
-            raise located(error, op, location_of(op)) from error
 
     def _exchange(self, op: Operation, read: OpCall) -> None:
         """The results of an op that reads tensors of other devices."""
         ops = _Ops(self, location_of(op))
-        try:
+        with errors_at(op):
             call = read.call(lambda value: [ops.rebound(each) for each in self._read(value)])
             call.mesh = self._mesh
             found = read.operation.write(ops, call)
             made = [ops.rounded(each, read.results[0].dtype) for each in found]
             for each in made:
                 check_shape(each, read.results[0])
-        except TtnnJitError as error:
-            raise located(error, op, location_of(op)) from error
         self._values[op.results[0]] = tuple(made)
 
     def _read(self, value: SSAValue) -> tuple[Value, ...]:
         """The tensors of a value, one for each device; zeros of one that nothing has written."""
         if value not in self._values and is_allocated(value):
             self._values[value] = (_Ops(self, None).filled(0, _spec_at(value)),) * self._devices
-        return self._values[value]
+        found = self._values.get(value)
+        if found is None:
+            owner = value.owner
+            raise CompileError(
+                "a value is read before it is computed",
+                location=location_of(owner) if isinstance(owner, Operation) else None,
+            )
+        return found
 
     def _callee(self, op: Operation, name: str) -> FuncOp:
         found = callee_of(self._functions, op, name)
@@ -350,7 +366,7 @@ class FunctionLowering:
     def _run_on_shards(self, op: Operation, read: OpCall) -> None:
         """A region on the shards of every device, whose results are joined."""
         ops = _Ops(self, location_of(op))
-        try:
+        with errors_at(op):
             given, wanted = shard_tilings(read)
             shards = []
             for value, tiling in zip(op.operands, given, strict=True):
@@ -363,8 +379,6 @@ class FunctionLowering:
                 whole = tiling.whole([ops.rebound(each) for each in parts], ops.concat)
                 check_shape(whole, _spec_at(value))
                 results.append((whole,) * self._devices)
-        except TtnnJitError as error:
-            raise located(error, op, location_of(op)) from error
         self._set_results(op, results)
 
     def _run_once(self, op: Operation, _: OpCall) -> None:
@@ -436,11 +450,6 @@ def callee_of(functions: Mapping[str, FuncOp], op: Operation, name: str) -> Func
     return found
 
 
-def _is_f64(value: SSAValue) -> bool:
-    """Whether a value is a tensor of f64."""
-    return isinstance(value.type, TensorType) and str(value.type.get_element_type()) == F64
-
-
 def _spec_at(value: SSAValue) -> TensorSpec:
     """The spec of a value.
 
@@ -455,7 +464,7 @@ def _spec_at(value: SSAValue) -> TensorSpec:
         raise CompileError(error.message, location=location, help=error.help) from error
 
 
-def computed(ops: TextOps, operation: TextOperation, call: TextCall, operands: Sequence[Value]) -> list[Value]:
+def computed(ops: WideOps, operation: TextOperation, call: TextCall, operands: Sequence[Value]) -> list[Value]:
     """The results of a call, of the element types and shapes that its text says.
 
     Raises:
@@ -470,7 +479,9 @@ def computed(ops: TextOps, operation: TextOperation, call: TextCall, operands: S
         return ops.rounded(value, COMPUTE_TYPE) if widens and is_float else value
 
     own = TextCall({name: given(value) for name, value in vars(call).items()}, call.results)
+    ops.keeps_wide = _keeps_wide([each.spec for each in operands], call.results)
     found = operation.write(ops, own)
+    ops.keeps_wide = False
     results = [*found] if isinstance(found, list | tuple) else [found]
     made = [ops.rounded(each, spec.dtype) for each, spec in zip(results, call.results, strict=True)]
     # A text writes the result of a product of two vectors as a tensor of one element.
@@ -484,7 +495,19 @@ def computed(ops: TextOps, operation: TextOperation, call: TextCall, operands: S
 
 
 def _is_widened(operation: TextOperation, operands: Sequence[TensorSpec], results: Sequence[TensorSpec]) -> bool:
-    """Whether the floats of an op are computed as float32: it mixes them with narrower ones, or has several steps."""
+    """Whether the floats of an op are computed as float32: it mixes them with narrower ones, or has several steps.
+
+    IEEE halves always are, but where an op only moves them. Floats of 64 bits never are.
+    """
     dtypes = {each.dtype for each in (*operands, *results)}
     floats = {dtype for dtype in dtypes if not dtype.is_integer}
-    return (COMPUTE_TYPE in floats and len(floats) > 1) or (operation.in_float32 and bool(floats))
+    if floats & WIDE_FLOATS or (operation.moves and len(floats) == 1):
+        return False
+    widest = COMPUTE_TYPE in floats and len(floats) > 1
+    return widest or bool(floats & IEEE_HALVES) or (operation.in_float32 and bool(floats))
+
+
+def _keeps_wide(operands: Sequence[TensorSpec], results: Sequence[TensorSpec]) -> bool:
+    """Whether all floats of an op have 64 bits: no step is computed in fewer."""
+    dtypes = {each.dtype for each in (*operands, *results) if not each.dtype.is_integer}
+    return bool(dtypes) and dtypes <= WIDE_FLOATS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 
@@ -9,14 +10,16 @@ from xdsl.dialects.builtin import (
     BytesAttr,
     DenseIntOrFPElementsAttr,
     DenseResourceAttr,
+    FixedBitwidthType,
     ModuleOp,
     StringAttr,
     SymbolRefAttr,
     TensorType,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
+from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.text_attributes import symbol_of
 from ttnn_jit.dialects.upstream.reading import pieces_of, read_upstream
 from ttnn_jit.dialects.verifier import InvalidModule
@@ -52,19 +55,33 @@ def _module(text: str, name: str) -> ModuleOp:
     if reading.resources:
         for op in reading.module.walk():
             for held in (op.properties, op.attributes):
-                held.update({key: _with_numbers(each, reading.resources) for key, each in held.items()})
+                held.update({key: _with_numbers(each, reading.resources, op) for key, each in held.items()})
     return reading.module
 
 
-def _with_numbers(attribute: Attribute, resources: Mapping[tuple[str, str], str]) -> Attribute:
-    """``dense_resource<name>`` as the numbers that the end of the text has under that name."""
+def _with_numbers(attribute: Attribute, resources: Mapping[tuple[str, str], str], op: Operation) -> Attribute:
+    """``dense_resource<name>`` as the numbers that the end of the text has under that name.
+
+    Raises:
+        InvalidModule: What the end of the text has there are not the bytes of such a tensor.
+    """
     if not isinstance(attribute, DenseResourceAttr):
         return attribute
     found = resources.get(("builtin", attribute.resource_handle.data))
     if found is None:
         return attribute
     assert isinstance(attribute.type, TensorType), "constants are tensors"
-    data = bytes.fromhex(found.removeprefix("0x"))[_ALIGNMENT_BYTES:]
+    element = attribute.type.get_element_type()
+    wanted = math.prod(attribute.type.get_shape()) * element.size if isinstance(element, FixedBitwidthType) else None
+    try:
+        data = bytes.fromhex(found.removeprefix("0x"))[_ALIGNMENT_BYTES:]
+    except ValueError:
+        data = b""
+    if len(data) != wanted:
+        name = attribute.resource_handle.data
+        raise InvalidModule(
+            f"the resource {name!r} does not hold the elements of {attribute.type}", location=location_of(op)
+        )
     return DenseIntOrFPElementsAttr(attribute.type, BytesAttr(data))
 
 

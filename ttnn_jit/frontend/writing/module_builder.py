@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
@@ -30,9 +30,9 @@ from ttnn_jit.dialects.writing.editing import append
 from ttnn_jit.frontend.writing.kernel_operands import KernelOperand, check_kernel_operand, product_config
 from ttnn_jit.frontend.writing.promotion import promote_operands
 from ttnn_jit.frontend.writing.result_layout import ResultLayout, lay_out_results, requested_spec
-from ttnn_jit.ops import COPY, RELAYOUT, TYPECAST, Collective, Elementwise, MacroOperation, Movement, Operation
+from ttnn_jit.ops import COPY, RELAYOUT, TYPECAST, Collective, Elementwise, MacroOperation, Movement, Operation, Routine
 from ttnn_jit.specs.cores.memory_config import check_memory_of_device
-from ttnn_jit.specs.dtypes import BOOLS
+from ttnn_jit.specs.dtypes import BOOLS, WIDE
 from ttnn_jit.specs.meshes.mesh_devices import ONE_DEVICE, MeshDevices
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.target_rules import keeps_target_rules
@@ -62,6 +62,9 @@ class ModuleBuilder(FunctionBuilder):
         target: The target.
         devices: Those devices; a mesh of one for one device.
     """
+
+    computes_wide: ClassVar[bool] = False
+    """Whether elements of 64 bits are computed with."""
 
     def __init__(
         self,
@@ -261,7 +264,14 @@ class ModuleBuilder(FunctionBuilder):
         return tuple(self._kernel_operands.values())
 
     def check(self, operation: Operation, tensors: Sequence[TensorOperand], location: Location | None) -> None:
-        """Refuses dtypes that the operation does not take, and operands that no kernel of the target takes."""
+        """Refuses dtypes that the operation does not take, and operands that no kernel of the target takes.
+
+        Programs of ttnn only move and cast integers of 64 bits.
+        """
+        if isinstance(operation, Elementwise | Routine) and operation.wide_in_texts and not self.computes_wide:
+            for _, spec in tensors:
+                if spec.dtype in WIDE:
+                    raise self._refusal(operation, spec.dtype, location)
         super().check(operation, tensors, location)
         if not self._has_rules:
             return

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from ttnn_jit.dialects.function_builder import Operand, TensorOperand
 from ttnn_jit.ops import Operation
-from ttnn_jit.specs.dtypes import BOOLS, COMPUTE_TYPE, INT64S, INTEGERS
+from ttnn_jit.specs.dtypes import BOOLS, COMPUTE_TYPE, INTEGERS, WIDE
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, TensorSpec
 
 __all__ = ["Operand", "promote_operands", "promoted_dtype"]
@@ -82,8 +82,8 @@ def promoted_dtype(first: DataType, second: DataType) -> DataType | None:
     """
     floats = [dtype for dtype in (first, second) if not dtype.is_integer]
     if first is second or len(floats) > 1:
-        return first if first is second and first not in INT64S else None
-    if INT64S & {first, second}:
+        return first if first is second and first not in WIDE else None
+    if WIDE & {first, second}:
         return None
     if floats:
         return floats[0]

@@ -274,7 +274,7 @@ def _compile_and_execute(builder_type: str, fn: Callable[..., Any], options: dic
     if target == "emitc":
         raise TTBuilderRuntimeException("C++ is generated and not run: it needs a compiler and a real ttnn")
     device = device.open() if isinstance(device, DeferredDevice) else device
-    if isinstance(program, str):
+    if isinstance(program, passes.EmittedPython):
         from ttnn_jit.module_builders.base.python_programs import execute_py
 
         execute_py(

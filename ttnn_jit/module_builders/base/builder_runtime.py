@@ -162,11 +162,10 @@ def execute_fb(  # noqa: PLR0913, PLR0917 - upstream's arguments  # noqa: PLR091
         )
     reports: dict[str, Report] = {}
     tensors: dict[str, Report] = {}
-    for index in range(compiled_bin.get_num_programs()):
-        if compiled_bin.is_program_private(index):
-            continue
-        own = None if goldens is None else goldens[index]
-        inputs = _inputs(compiled_bin, index, own if own is not None else (input_output_goldens or {}).get(index))
+    public = (each for each in range(compiled_bin.get_num_programs()) if not compiled_bin.is_program_private(each))
+    for number, index in enumerate(public):
+        own = None if goldens is None else goldens[number]
+        inputs = _inputs(compiled_bin, index, own if own is not None else (input_output_goldens or {}).get(number))
         try:
             if verification is None:
                 outputs = outputs_of(compiled_bin, index, inputs)
@@ -197,7 +196,11 @@ def raise_for(report: Report) -> None:
 
 
 def compared_outputs(
-    outputs: Sequence[Sequence[torch.Tensor]], goldens: Mapping[str, GoldenMapTensor], limits: Limits
+    outputs: Sequence[Sequence[torch.Tensor]],
+    goldens: Mapping[str, GoldenMapTensor],
+    limits: Limits,
+    *,
+    as_ttnn: bool = False,
 ) -> tuple[Report, Report]:
     """The comparison of each output on each device, and the tensors."""
     report: Report = {}
@@ -213,7 +216,7 @@ def compared_outputs(
             continue
         report[name] = {}
         for device, got in enumerate(parts):
-            verdict = verdict_on(golden, device, got, limits.pcc)
+            verdict = verdict_on(golden, device, got, limits.pcc, as_ttnn=as_ttnn)
             plain = golden.golden_map_tensor_as_torch_tensors()
             part = plain[device if len(plain) > 1 else 0]
             if part.shape != got.shape:

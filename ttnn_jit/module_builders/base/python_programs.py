@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import ast
 import types
 from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
 
+from ttnn_jit import ttnn
+from ttnn_jit.compiler.texts.translated_programs import TranslatedEntry
 from ttnn_jit.module_builders.base.builder_errors import TTBuilderRuntimeException
 from ttnn_jit.module_builders.base.builder_runtime import Limits, Report, compared_outputs, raise_for, write_artifacts
 from ttnn_jit.module_builders.goldens.golden_map_tensor import GoldenMapTensor
-
-_INNER = ("main", "create_inputs_for_", "cpu_hoisted_", "consteval_")
+from ttnn_jit.ttmlir.passes import EmittedPython
 
 
 def execute_py(  # noqa: PLR0913, PLR0917 - upstream's arguments
-    compiled_bin: str,
+    compiled_bin: EmittedPython,
     input_output_goldens: Mapping[int, Mapping[str, GoldenMapTensor]] | None = None,
     pcc: float = 0.99,
     atol: float = 1e-08,
@@ -32,7 +34,7 @@ def execute_py(  # noqa: PLR0913, PLR0917 - upstream's arguments
     """Runs every program of a text of Python, and compares the outputs with goldens.
 
     Args:
-        compiled_bin: The text.
+        compiled_bin: What `ttmlir.passes.translate_to_python` gave.
         input_output_goldens: The goldens of inputs and outputs by program.
         pcc: The least correlation of what several operations computed.
         atol: The largest difference, if `check_atol` is set.
@@ -52,44 +54,68 @@ def execute_py(  # noqa: PLR0913, PLR0917 - upstream's arguments
         TTBuilderRuntimeException: A program did not run.
     """
     limits = Limits(pcc, atol, rtol, check_pcc, check_atol, check_rtol)
-    module = types.ModuleType("emitpy_program")
     reports: dict[str, Report] = {}
     tensors: dict[str, Report] = {}
-    try:
-        exec(compile(compiled_bin, "<emitpy>", "exec"), module.__dict__)
-    except Exception as error:
-        raise TTBuilderRuntimeException(error) from error
-    for index, name in enumerate(_programs(compiled_bin)):
-        goldens = {} if disable_golden or not input_output_goldens else input_output_goldens[index]
+    with TemporaryDirectory() as folder:
         try:
-            outputs = _outputs(module, name, goldens)
+            module = _loaded(compiled_bin, Path(folder))
         except Exception as error:
             raise TTBuilderRuntimeException(error) from error
-        report, kept = compared_outputs([(each,) for each in outputs], goldens, limits)
+    for index, entry in enumerate(compiled_bin.program.entries):
+        given = (input_output_goldens or {}).get(index, {})
+        goldens = {} if disable_golden else given
+        try:
+            outputs = _outputs(module, entry, given)
+        except Exception as error:
+            raise TTBuilderRuntimeException(error) from error
+        report, kept = compared_outputs([(each,) for each in outputs], goldens, limits, as_ttnn=True)
         write_artifacts(artifact_dir if save_artifacts else None, index, report, kept)
         raise_for(report)
         reports[f"program_{index}"], tensors[f"program_{index}"] = report, kept
     return reports, tensors
 
 
-def _programs(text: str) -> list[str]:
-    """The names of the functions that are programs."""
-    names = (each.name for each in ast.walk(ast.parse(text)) if isinstance(each, ast.FunctionDef))
-    return [name for name in names if not name.startswith(_INNER) and "_const_eval_" not in name]
+def _loaded(program: EmittedPython, folder: Path) -> types.ModuleType:
+    """The program as a module, whose constants are loaded."""
+    module = types.ModuleType("emitpy_program")
+    module.__file__ = str(folder / "program.py")
+    exec(compile(str(program), module.__file__, "exec"), module.__dict__)
+    constants = dict(program.program.constants)
+    module.__dict__["torch"] = torch
+    if constants:
+        module.__dict__["Path"] = lambda _: _Constants(constants)
+        module.__dict__["torch"] = _Loader()
+    return module
 
 
-def _outputs(module: types.ModuleType, name: str, goldens: Mapping[str, GoldenMapTensor]) -> list[torch.Tensor]:
-    """The outputs of a program on the inputs of the goldens, or on those that the text makes."""
-    from ttnn_jit import ttnn
+class _Constants(dict[str, torch.Tensor]):
+    """The constants of a program in the place of their file."""
 
-    templates = getattr(module, f"create_inputs_for_{name}")()
-    given: list[Any] = []
-    for index, template in enumerate(templates):
+    def with_suffix(self, _: str) -> _Constants:
+        """Themselves."""
+        return self
+
+
+class _Loader:
+    """torch, whose `load` gives constants that are there."""
+
+    def __getattr__(self, name: str) -> Any:
+        return (lambda constants: constants) if name == "load" else getattr(torch, name)
+
+
+def _outputs(
+    module: types.ModuleType, entry: TranslatedEntry, goldens: Mapping[str, GoldenMapTensor]
+) -> list[torch.Tensor]:
+    """The outputs of an entry point on the inputs of the goldens, or on ones."""
+    device = ttnn.open_device(device_id=0)
+    given = []
+    for index, spec in enumerate(entry.arguments):
         golden = goldens.get(f"input_{index}")
-        if golden is None:
-            given.append(template)
-            continue
-        like = {"dtype": template.dtype, "layout": template.layout, "memory_config": template.memory_config()}
-        part = golden.golden_map_tensor_as_torch_tensors()[0]
-        given.append(ttnn.as_tensor(part, device=template.device(), **like))
-    return [ttnn.to_torch(each) for each in getattr(module, name)(given)]
+        dtype, shape = spec.dtype.torch, tuple(spec.shape)
+        part = torch.ones(shape) if golden is None else golden.golden_map_tensor_as_torch_tensors()[0]
+        part = part.to(dtype).reshape(shape)
+        given.append(ttnn.from_torch(part, spec.dtype, layout=ttnn.TILE_LAYOUT, device=device))
+    prepared = getattr(module, entry.preparation)(device, *given) if entry.preparation else []
+    arguments = [*given, *prepared]
+    found = getattr(module, entry.name)(*arguments) if arguments else getattr(module, entry.name)(device)
+    return [ttnn.to_torch(each) for each in (found if isinstance(found, list | tuple) else [found])]

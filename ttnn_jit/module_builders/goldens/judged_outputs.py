@@ -9,8 +9,8 @@ import torch
 
 from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, judge, relative_of_pcc
 from ttnn_jit.module_builders.goldens.golden_map_tensor import GoldenMapTensor
-from ttnn_jit.module_builders.goldens.judged_op import JudgedOp
 from ttnn_jit.module_builders.goldens.op_goldens import OpGolden
+from ttnn_jit.sessions.text_goldens import JudgedOp
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType, dtypes_of_torch
 
 _CHAIN_ULP = 1.0
@@ -34,16 +34,18 @@ class JudgedSource:
         """Whether results are drawn."""
         return self._golden.read.operation.is_random
 
-    def verdict(self, device: int, got: torch.Tensor) -> Verdict:
-        """The verdict on the result of a device."""
+    def verdict(self, device: int, got: torch.Tensor, *, as_ttnn: bool = False) -> Verdict:
+        """The verdict on the result of a device; `as_ttnn` allows the products that calls of ttnn have by default."""
         golden = self._golden
         if golden.is_exchange:
             operands: Any = golden.operands_on_all()
-            return JudgedOp(golden.read, operands, on_chip=False, mesh=golden.mesh).verdict(device, got)
-        return JudgedOp(golden.read, golden.operands_on(device), on_chip=False).verdict(self._index, got)
+            return JudgedOp(golden.read, operands, on_chip=as_ttnn, mesh=golden.mesh).verdict(device, got)
+        return JudgedOp(golden.read, golden.operands_on(device), on_chip=as_ttnn).verdict(self._index, got)
 
 
-def verdict_on(golden: GoldenMapTensor, device: int, got: torch.Tensor, pcc: float = 0.99) -> Verdict:
+def verdict_on(
+    golden: GoldenMapTensor, device: int, got: torch.Tensor, pcc: float = 0.99, *, as_ttnn: bool = False
+) -> Verdict:
     """The verdict on a result.
 
     A result of one operation on inputs is judged by the bound of the operation, element by element. Another one is
@@ -54,6 +56,7 @@ def verdict_on(golden: GoldenMapTensor, device: int, got: torch.Tensor, pcc: flo
         device: The device.
         got: The result on it.
         pcc: The least correlation of a result of several operations.
+        as_ttnn: Whether the result is one of calls of ttnn, whose products have fewer bits by default.
     """
     part = golden.shard_at(device)
     if part.is_quantized:
@@ -65,7 +68,7 @@ def verdict_on(golden: GoldenMapTensor, device: int, got: torch.Tensor, pcc: flo
         got = got.to(torch.bool)
     source = golden.source
     if source is not None:
-        found: Verdict = source.verdict(device, got)
+        found: Verdict = source.verdict(device, got, as_ttnn=as_ttnn)
         return found
     return chain_verdict(part, got, pcc)
 

@@ -44,6 +44,9 @@ UNARY = (
     _unary("stablehlo.cbrt", "ttir.cbrt", _cube_root),
     _unary("chlo.erf", "ttir.erf", lambda torch, x: torch.erf(x)),
     _unary("chlo.erfc", "ttir.erfc", lambda torch, x: torch.erfc(x)),
+    _unary("chlo.erf_inv", "ttir.erfinv", lambda torch, x: torch.erfinv(x)),
+    _unary("chlo.lgamma", "ttir.lgamma", lambda torch, x: torch.lgamma(x)),
+    _unary("chlo.digamma", "ttir.digamma", lambda torch, x: torch.digamma(x)),
     _unary("chlo.asin", "ttir.asin", lambda torch, x: torch.asin(x)),
     _unary("chlo.acos", "ttir.acos", lambda torch, x: torch.acos(x)),
     _unary("chlo.atan", "ttir.atan", lambda torch, x: torch.atan(x)),
@@ -235,7 +238,6 @@ MAXIMUM = _arithmetic(
     lambda torch, call: torch.maximum(call.lhs, call.rhs),
     reduction="ttir.max",
     neutral=lambda x: x.lowest,
-    takes_f64=True,
 )
 MINIMUM = _arithmetic(
     "stablehlo.minimum",
@@ -244,7 +246,6 @@ MINIMUM = _arithmetic(
     lambda torch, call: torch.minimum(call.lhs, call.rhs),
     reduction="ttir.min",
     neutral=lambda x: x.highest,
-    takes_f64=True,
 )
 ATAN2 = conversion(
     "stablehlo.atan2",
@@ -262,7 +263,6 @@ SELECT = conversion(
     lambda ops, call: ops.select(ops.spread(call.pred, call.on_true.shape), call.on_true, call.on_false),
     lambda torch, call: torch.where(call.pred, call.on_true, call.on_false),
     is_elementwise=True,
-    takes_f64=True,
 )
 
 
@@ -278,7 +278,6 @@ CLAMP = conversion(
     _clamped,
     lambda torch, call: torch.minimum(torch.maximum(call.operand, call.min), call.max),
     is_elementwise=True,
-    takes_f64=True,
 )
 
 _COMPARISONS: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
@@ -375,7 +374,6 @@ CONVERT = conversion(
     _cast_in_torch,
     is_elementwise=True,
     keeps_number=True,
-    takes_f64=True,
 )
 
 TEXTS = (

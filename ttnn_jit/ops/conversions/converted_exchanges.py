@@ -283,7 +283,7 @@ def _same(*names: str, **attributes: Any) -> Conversion:
         "input",
         lambda _, call: call.input,
         lambda _, call: call.input,
-        takes_f64=True,
+        moves=True,
         **attributes,
     )
 

@@ -190,13 +190,16 @@ def _left_in_torch(torch: Any, x: Any, amount: Any, bits: int) -> Any:
 
 
 def _right_in_torch(torch: Any, x: Any, amount: Any, bits: int) -> Any:
-    unsigned = x if bits == 64 else x & (2**bits - 1)
-    return torch.where(amount < bits, unsigned >> amount.clamp(max=bits - 1), 0)
+    if bits < 64:
+        return torch.where(amount < bits, (x & (2**bits - 1)) >> amount.clamp(max=bits - 1), 0)
+    count = amount.clamp(max=63).as_subclass(torch.Tensor)
+    kept = torch.where(count == 0, -1, (1 << (64 - count).clamp(max=63)) - 1)
+    return torch.where(amount < bits, (x.as_subclass(torch.Tensor) >> count) & kept, 0)
 
 
 def _arithmetic_in_torch(torch: Any, x: Any, amount: Any, bits: int) -> Any:
-    signed = x if bits == 64 else torch.where(x >= 2 ** (bits - 1), x - 2**bits, x)
-    return signed >> amount.clamp(max=bits - 1)
+    signed = x.as_subclass(torch.Tensor) if bits == 64 else torch.where(x >= 2 ** (bits - 1), x - 2**bits, x)
+    return signed >> amount.clamp(max=bits - 1).as_subclass(torch.Tensor)
 
 
 SHIFT_LEFT = conversion(
@@ -282,7 +285,9 @@ def _bitcast_in_torch(_: Any, call: TextCall) -> Any:
     return call.operand.to(source.torch).view(call.result.dtype.torch)
 
 
-BITCAST = conversion("stablehlo.bitcast_convert", "operand", _same_bits, _bitcast_in_torch, is_elementwise=True)
+BITCAST = conversion(
+    "stablehlo.bitcast_convert", "operand", _same_bits, _bitcast_in_torch, is_elementwise=True, moves=True
+)
 
 
 def _reduced_precision(ops: TtirOps, call: ConversionCall) -> Tensor:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.families.dialect_conversion import ConversionCall, Tensor, TtirOps, conversion
-from ttnn_jit.ops.families.text_operation import REQUIRED, DenseNumbers, TextCall
+from ttnn_jit.ops.families.text_operation import REQUIRED, DenseNumbers, TextCall, numbers_in_torch
 
 
 def _constant(ops: TtirOps, call: ConversionCall) -> Tensor:
@@ -17,7 +17,7 @@ def _constant(ops: TtirOps, call: ConversionCall) -> Tensor:
 
 
 def _constant_in_torch(torch: Any, call: TextCall) -> Any:
-    numbers = torch.tensor(call.value.numbers, dtype=torch.int64 if call.result.dtype.is_integer else torch.float64)
+    numbers = numbers_in_torch(torch, call.value.numbers, is_integer=call.result.dtype.is_integer)
     shape = tuple(call.result.shape)
     return numbers[0].expand(shape) if call.value.splat is not None else numbers.reshape(shape)
 
@@ -76,7 +76,7 @@ BROADCAST = conversion(
     _in_dimensions_in_torch,
     broadcast_dimensions=REQUIRED,
     keeps_number=True,
-    takes_f64=True,
+    moves=True,
     takes_quantized=True,
 )
 DYNAMIC_BROADCAST = conversion(
@@ -103,7 +103,7 @@ RESHAPE = conversion(
     lambda ops, call: ops.reshape(call.operand, call.result.shape),
     lambda _, call: call.operand.reshape(tuple(call.result.shape)),
     keeps_number=True,
-    takes_f64=True,
+    moves=True,
     takes_quantized=True,
 )
 DYNAMIC_RESHAPE = conversion(
@@ -119,7 +119,7 @@ TRANSPOSE = conversion(
     lambda _, call: call.operand.permute(call.permutation),
     permutation=REQUIRED,
     keeps_number=True,
-    takes_f64=True,
+    moves=True,
     takes_quantized=True,
 )
 SLICE = conversion(
@@ -132,7 +132,7 @@ SLICE = conversion(
     start_indices=REQUIRED,
     limit_indices=REQUIRED,
     strides=REQUIRED,
-    takes_f64=True,
+    moves=True,
     takes_quantized=True,
 )
 CONCATENATE = conversion(
@@ -141,7 +141,7 @@ CONCATENATE = conversion(
     lambda ops, call: ops.concat(call.inputs, call.dimension),
     lambda torch, call: torch.cat(call.inputs, call.dimension),
     dimension=REQUIRED,
-    takes_f64=True,
+    moves=True,
 )
 REVERSE = conversion(
     "stablehlo.reverse",
@@ -151,14 +151,14 @@ REVERSE = conversion(
     ),
     lambda torch, call: torch.flip(call.operand, tuple(call.dimensions)),
     dimensions=REQUIRED,
-    takes_f64=True,
+    moves=True,
 )
 BARRIER = conversion(
     "stablehlo.optimization_barrier",
     "operand*",
     lambda _, call: call.operand,
     lambda _, call: call.operand,
-    takes_f64=True,
+    moves=True,
 )
 
 

@@ -17,6 +17,32 @@ def _ldexp(torch: Any, x: Any, y: Any) -> Any:
     return torch.where(stays, x, x * torch.pow(2.0, y))
 
 
+def golden_of_integers(name: str, **options: Any) -> Callable[..., Any]:
+    """The golden of a quotient or remainder of integers by torch's function: 0 where the divisor is 0.
+
+    Processors trap at the least integer divided by -1: its quotient is its negative, and its remainder 0.
+    """
+    keeps = name in {"remainder", "fmod"}
+
+    def golden(torch: Any, x: Any, y: Any) -> Any:
+        divisor = torch.as_tensor(y)
+        negates = divisor == -1
+        safe = torch.where((divisor == 0) | negates, 1, divisor)
+        found = getattr(torch, name)(x, safe, **options)
+        found = torch.where(negates, found if keeps else -torch.as_tensor(x), found)
+        return torch.where(divisor == 0, 0, found)
+
+    return golden
+
+
+def _of_kind(torch: Any, x: Any, y: Any, of_floats: Callable[..., Any], of_integers: Callable[..., Any]) -> Any:
+    is_float = any(torch.as_tensor(each).is_floating_point() for each in (x, y))
+    return of_floats(x, y) if is_float else of_integers(torch, x, y)
+
+
+FLOOR_OF_INTEGERS = golden_of_integers("div", rounding_mode="floor")
+TRUNC_OF_INTEGERS = golden_of_integers("div", rounding_mode="trunc")
+
 FIRST = Parameter("input_tensor_a", TENSOR_OR_NUMBER, aliases=("input_a", "input_tensor"))
 SECOND = Parameter("input_tensor_b", TENSOR_OR_NUMBER, aliases=("input_b", "value", "scalar"))
 _BASE = Parameter("input_tensor_a", TENSOR_OR_NUMBER, aliases=("input_tensor", "input"))
@@ -120,7 +146,7 @@ DIVIDE_FLOOR = binary(
     summary="The floor of the exact x / y.",
     emit=lambda b, x, y: b.floor_divide(x, y),
     aten="div",
-    golden=lambda torch, x, y: torch.floor(x / y),
+    golden=lambda torch, x, y: _of_kind(torch, x, y, lambda a, b: torch.floor(a / b), FLOOR_OF_INTEGERS),
     probe=Probe((-100.0, 100.0), 1.0, ROUNDED_TWICE),
     others=(Parameter("rounding_mode", CHOICE, "floor"),),
     ttnn_name="divide_floor",
@@ -131,7 +157,7 @@ DIVIDE_TRUNC = binary(
     summary="The exact x / y without its fraction.",
     emit=lambda b, x, y: b.divide_trunc(x, y),
     aten="div",
-    golden=lambda torch, x, y: torch.trunc(x / y),
+    golden=lambda torch, x, y: _of_kind(torch, x, y, lambda a, b: torch.trunc(a / b), TRUNC_OF_INTEGERS),
     probe=Probe((-100.0, 100.0), 1.0, ROUNDED_TWICE),
     others=(Parameter("rounding_mode", CHOICE, "trunc"),),
     ttnn_name="divide_trunc",
@@ -139,11 +165,13 @@ DIVIDE_TRUNC = binary(
 )
 MAXIMUM = binary(
     "maximum",
+    kernel_name="max",
     summary="The larger of x and y; NaN if either is.",
     algebra=AlgebraicProperties(associative=True, selects_operand=True, monotone=True),
 )
 MINIMUM = binary(
     "minimum",
+    kernel_name="min",
     summary="The smaller of x and y; NaN if either is.",
     algebra=AlgebraicProperties(associative=True, selects_operand=True, monotone=True),
 )
@@ -155,6 +183,7 @@ POW = binary(
     probe=Probe(domain=(0.0, 20.0), max_ulp=1.5, max_ulp_bf16=ROUNDED_TWICE),
     ttnn_name="pow_tensor",
     ttir_name="pow",
+    kernel_name="power",
 )
 EQ = comparison("eq", "==", "x equals y", monotone=False)
 NE = comparison("ne", "!=", "x differs from y", monotone=False)
@@ -183,7 +212,7 @@ RDIV_FLOOR = binary(
     summary="The floor of the exact y / x.",
     emit=lambda b, x, y: b.floor_divide(y, x),
     aten="",
-    golden=lambda torch, x, y: torch.floor(y / x),
+    golden=lambda torch, x, y: _of_kind(torch, y, x, lambda a, b: torch.floor(a / b), FLOOR_OF_INTEGERS),
     probe=DIVIDE_FLOOR.probe,
     others=(Parameter("rounding_mode", CHOICE, "floor"),),
     ttnn_name="rdiv_floor",
@@ -193,7 +222,7 @@ RDIV_TRUNC = binary(
     summary="The exact y / x without its fraction.",
     emit=lambda b, x, y: b.divide_trunc(y, x),
     aten="",
-    golden=lambda torch, x, y: torch.trunc(y / x),
+    golden=lambda torch, x, y: _of_kind(torch, y, x, lambda a, b: torch.trunc(a / b), TRUNC_OF_INTEGERS),
     probe=DIVIDE_TRUNC.probe,
     others=(Parameter("rounding_mode", CHOICE, "trunc"),),
     ttnn_name="rdiv_trunc",
@@ -210,18 +239,20 @@ RPOW = binary(
 FLOOR_DIVIDE = binary(
     "floor_divide",
     summary="The floor of x / y.",
-    golden=lambda torch, x, y: torch.floor(x / y),
+    golden=lambda torch, x, y: _of_kind(torch, x, y, lambda a, b: torch.floor(a / b), FLOOR_OF_INTEGERS),
     probe=Probe((-100.0, 100.0), 1.0, ROUNDED_TWICE),
     aliases=("floor_div",),
 )
 FMOD = binary(
     "fmod",
     summary="The exact remainder of x / y rounded towards zero; it has the sign of x.",
+    golden=lambda torch, x, y: _of_kind(torch, x, y, torch.fmod, golden_of_integers("fmod")),
     probe=Probe((-100.0, 100.0)),
 )
 REMAINDER = binary(
     "remainder",
     summary="fmod with the sign of y, as Python's %.",
+    golden=lambda torch, x, y: _of_kind(torch, x, y, torch.remainder, golden_of_integers("remainder")),
     probe=Probe((-100.0, 100.0)),
 )
 ATAN2 = binary(

@@ -39,6 +39,7 @@ BITWISE_NOT = unary(
 )
 BITWISE_LEFT_SHIFT = binary(
     "bitwise_left_shift",
+    kernel_name="left_shift",
     operator="<<",
     operands=(_SHIFTED, _DISTANCE),
     summary="x * 2**y, truncated to the element's width; 0 where y is below 0 or above 31.",
@@ -54,6 +55,7 @@ LOGICAL_LEFT_SHIFT = binary(
 )
 BITWISE_RIGHT_SHIFT = binary(
     "bitwise_right_shift",
+    kernel_name="right_shift",
     operator=">>",
     operands=(_SHIFTED, _DISTANCE),
     summary="The floor of x / 2**y; all bits are the sign bit where y is below 0 or above 31.",

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ttnn_jit.ops.elementwise.binary import DIVIDE, FILL, FIRST, SECOND
+from ttnn_jit.ops.elementwise.binary import (
+    DIVIDE,
+    FILL,
+    FIRST,
+    FLOOR_OF_INTEGERS,
+    SECOND,
+    TRUNC_OF_INTEGERS,
+    golden_of_integers,
+)
 from ttnn_jit.ops.elementwise.integer_pairs import routine_of_pairs
 from ttnn_jit.ops.elementwise.typecast import TYPECAST
 from ttnn_jit.ops.families.decomposition import MacroOperation, Ops, Value
@@ -103,14 +111,10 @@ def _operation(
     )
 
 
-def _rounded(mode: str) -> Callable[..., Any]:
-    return lambda torch, x, y: torch.div(x, y, rounding_mode=mode)
-
-
-FLOOR = _routine("floor_divide", _quotient_loop, _rounded("floor"), False, False)
-TRUNC = _routine("divide_trunc", _quotient_loop, _rounded("trunc"), True, False)
-REMAINDER = _routine("remainder", _quotient_loop, torch_function("remainder"), False, True)
-FMOD = _routine("fmod", _quotient_loop, torch_function("fmod"), True, True)
+FLOOR = _routine("floor_divide", _quotient_loop, FLOOR_OF_INTEGERS, False, False)
+TRUNC = _routine("divide_trunc", _quotient_loop, TRUNC_OF_INTEGERS, True, False)
+REMAINDER = _routine("remainder", _quotient_loop, golden_of_integers("remainder"), False, True)
+FMOD = _routine("fmod", _quotient_loop, golden_of_integers("fmod"), True, True)
 GCD = _routine("gcd", _divisor_loop, torch_function("gcd"), False)
 LCM = _routine("lcm", _divisor_loop, torch_function("lcm"), True)
 
@@ -131,18 +135,18 @@ OPERATIONS = (
         "divide",
         f"The floor of the quotient of integers; {_ZERO}",
         _lowered_to(FLOOR),
-        _rounded("floor"),
+        FLOOR_OF_INTEGERS,
         others=(Parameter("rounding_mode", CHOICE, "floor"),),
     ),
     _operation(
         "divide",
         f"The quotient of integers without its fraction; {_ZERO}",
         _lowered_to(TRUNC),
-        _rounded("trunc"),
+        TRUNC_OF_INTEGERS,
         others=(Parameter("rounding_mode", CHOICE, "trunc"),),
     ),
     _operation(
-        "floor_divide", f"The floor of the quotient of integers; {_ZERO}", _lowered_to(FLOOR), _rounded("floor")
+        "floor_divide", f"The floor of the quotient of integers; {_ZERO}", _lowered_to(FLOOR), FLOOR_OF_INTEGERS
     ),
     _operation(
         "remainder",

@@ -23,6 +23,11 @@ class Typecast(Elementwise):
         return frozenset(ALL_DTYPES)
 
     @property
+    def wide_in_texts(self) -> bool:
+        """No: programs of ttnn cast elements of 64 bits."""
+        return False
+
+    @property
     def rules(self) -> str:
         """The rule of the result's dtype."""
         return "The result has the element type `dtype`."

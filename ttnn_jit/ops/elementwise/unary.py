@@ -102,6 +102,7 @@ NEG = unary(
     "neg",
     summary="-x: the sign bit flipped.",
     operator="neg",
+    kernel_name="negative",
     algebra=AlgebraicProperties(negates=True, selects_operand=True, propagates_nan=True, monotone=True),
 )
 EXP = unary(
@@ -150,6 +151,7 @@ CLAMP = unary(
     parameters=(Parameter("min", FLOAT, -MAX_FLOAT32), Parameter("max", FLOAT, MAX_FLOAT32)),
     emit=_clamp,
     ttnn_name="clamp_scalar",
+    kernel_name="clamp",
     aliases=("clip",),
 )
 

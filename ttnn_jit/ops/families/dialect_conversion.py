@@ -383,7 +383,7 @@ _OPTIONS = (
     "role",
     "in_float32",
     "takes_quantized",
-    "takes_f64",
+    "moves",
     "compared_elements",
     "regions",
     "as_numbers",

@@ -133,6 +133,11 @@ class Elementwise(Operation):
         return not self.keeps_first_dtype
 
     @property
+    def wide_in_texts(self) -> bool:
+        """Whether only texts call it with elements of 64 bits: programs of ttnn move and cast them."""
+        return not self.algebra.copies
+
+    @property
     def computes(self) -> bool:
         """Whether it does more than choose an operand."""
         return not self.algebra.selects_operand

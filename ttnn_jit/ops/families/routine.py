@@ -94,6 +94,7 @@ class Routine(Operation):
             rows of block floats are packed in place; the loops over rows and over their elements are the last two.
         native: The loop as LLVM text, if there is one.
         loaded: The index, among the loop's tensors, of the one whose element type `load` reads.
+        wide_in_texts: Only texts call it with elements of 64 bits.
         accepts_rank_zero: Whether a tensor without dimensions counts as one of shape [1].
     """
 
@@ -107,6 +108,7 @@ class Routine(Operation):
     writes_rows: bool = False
     native: NativeLoop | None = None
     load_operand: int = 0
+    wide_in_texts: bool = False
     accepts_rank_zero: bool = False
     constants: Callable[..., tuple[Any, ...]] = field(default=lambda *_: ())
 

@@ -16,18 +16,13 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops.families.decomposition import Ops, Value
-from ttnn_jit.ops.families.elementwise import Elementwise
 from ttnn_jit.ops.families.movement import Movement
-from ttnn_jit.ops.families.reduction import Reduction
 from ttnn_jit.ops.language.binding import BoundCall, bind
 from ttnn_jit.ops.language.operation import Operation
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.dtypes import ALL_DTYPES, COMPUTE_TYPE, INT64S, DataType, dtypes_of_torch
+from ttnn_jit.specs.dtypes import ALL_DTYPES, COMPUTE_TYPE, DataType, dtypes_in_torch
 from ttnn_jit.specs.tensor_spec import TensorSpec
-
-F64 = "f64"
-"""The element type of texts whose tensors are held as float32, where every number of them is one."""
 
 
 def element_of(dtype: DataType) -> str:
@@ -79,6 +74,13 @@ class DenseNumbers:
     def splat(self) -> float | None:
         """The number that all elements are; None if they differ."""
         return self.numbers[0] if len(self.numbers) == 1 else None
+
+
+def numbers_in_torch(torch: Any, numbers: Sequence[float], *, is_integer: bool) -> Any:
+    """The tensor of numbers of a text: float64, or int64 with the bits of unsigned ones."""
+    if not is_integer:
+        return torch.tensor(numbers, dtype=torch.float64)
+    return torch.tensor([(int(each) + 2**63) % 2**64 - 2**63 for each in numbers], dtype=torch.int64)
 
 
 class TextOps(Ops):
@@ -280,8 +282,7 @@ class TextOperation:
         rounds_intermediates: Intermediate values are rounded to the element type of its operands.
         updates: The operand that an op without results writes: later ops read its result there.
         takes_quantized: Its operands or results may be quantized, as `TextCall.element_types` says.
-        takes_f64: Its operands and results may be tensors of f64 that are held as float32: each number of its results
-            is one of its operands, and stays a float32. Other ops take them only if their result is of i1.
+        moves: It reads the elements of its operands as they are, and computes nothing: halves are not widened first.
         compared_elements: ``compared_elements(torch, call, results)``: of results that are indices, what is compared:
             the elements at the indices, since any index among equal elements is right.
         in_float32: Operands are cast to float32, and each result is rounded once; else each call rounds its result.
@@ -299,7 +300,7 @@ class TextOperation:
     rounds_intermediates: bool = False
     updates: str = ""
     takes_quantized: bool = False
-    takes_f64: bool = False
+    moves: bool = False
     compared_elements: Callable[[Any, TextCall, Sequence[Any]], Sequence[Any]] | None = None
     refusal: str = ""
 
@@ -343,7 +344,7 @@ _OPTIONS = (
     "rounds_intermediates",
     "updates",
     "takes_quantized",
-    "takes_f64",
+    "moves",
     "compared_elements",
 )
 
@@ -369,17 +370,14 @@ class Spelling(TextOperation):
     Args:
         name: The name in the text.
         overloads: Declarations of that name in a dialect; the first that fits is called.
-        of_int64: ``of_int64(ops, operands)``: what is called instead if the operands, masks apart, are 64-bit integers.
     """
 
     overloads: tuple[Operation, ...]
-    of_int64: Callable[[Ops, Sequence[Value]], Value] | None
 
     def __init__(
         self,
         name: str,
         overloads: Sequence[Operation],
-        of_int64: Callable[[Ops, Sequence[Value]], Value] | None = None,
     ) -> None:
         first = overloads[0]
         operands = [each.name + (OPTIONAL if each.is_optional else "") for each in first.operands]
@@ -394,10 +392,9 @@ class Spelling(TextOperation):
             compared_elements=compared,
             rounds_intermediates=first.rounds_intermediates,
             takes_quantized=isinstance(first, Movement),
-            takes_f64=_only_chooses(first),
+            moves=isinstance(first, Movement),
         )
         object.__setattr__(self, "overloads", tuple(overloads))
-        object.__setattr__(self, "of_int64", of_int64)
 
     @cached_property
     def parameters(self) -> Mapping[str, str]:
@@ -435,10 +432,6 @@ class Spelling(TextOperation):
         return bind(self.overloads, (), {**by_name, **self.keywords(call)}, dtype_of)
 
     def _written(self, ops: Ops, call: TextCall) -> Any:
-        given = [getattr(call, each.name) for each in self.overloads[0].operands]
-        numbers = given[self.overloads[0].dtype_operand :]
-        if self.of_int64 and all(isinstance(each, Value) and each.spec.dtype in INT64S for each in numbers):
-            return self.of_int64(ops, given)
         bound = self._bound(call, lambda value: value.spec.dtype if isinstance(value, Value) else None)
         results = ops.results(bound.operation, bound.operands, *bound.attributes)
         return results[0] if len(results) == 1 else results
@@ -458,13 +451,6 @@ class Spelling(TextOperation):
         return operation.max_ulp(COMPUTE_TYPE, call.result.dtype)
 
 
-def _only_chooses(operation: Operation) -> bool:
-    """Whether each number of its results is one of its operands."""
-    if isinstance(operation, Reduction):
-        return not operation.combiner.computes
-    return isinstance(operation, Movement) or (isinstance(operation, Elementwise) and not operation.computes)
-
-
 def _dtype_in_torch(torch: Any, value: Any) -> DataType | None:
     """The dtype of a torch tensor, `COMPUTE_TYPE` of float64; None of other values."""
-    return dtypes_of_torch().get(value.dtype, COMPUTE_TYPE) if isinstance(value, torch.Tensor) else None
+    return dtypes_in_torch().get(value.dtype, COMPUTE_TYPE) if isinstance(value, torch.Tensor) else None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
-from ttnn_jit.ops.language.emit import Emit, EmitIntegers, EmitTruths
-from ttnn_jit.specs.dtypes import BOOLS, FLOATS, INT64S, INTEGERS, Storage
+from ttnn_jit.ops.language.emit import Emit, EmitIntegers, EmitTruths, EmitWideFloats, EmitWideIntegers
+from ttnn_jit.specs.dtypes import BOOLS, FLOATS, INTEGERS, WIDE_FLOATS, WIDE_INTEGERS, Storage
 from ttnn_jit.specs.tensor_spec import DataType
 
 
@@ -15,16 +15,13 @@ def dtypes_of(emit: Callable[..., Any], arity: int) -> frozenset[DataType]:
     """The element types whose arithmetic has all functions that ``emit(b, *operands)`` calls."""
     kinds = (
         (FLOATS, _MockBuilder(Emit)),
+        (WIDE_FLOATS, _MockBuilder(EmitWideFloats)),
+        (WIDE_INTEGERS, _MockBuilder(EmitWideIntegers, has=_is_whole)),
         (INTEGERS - _SIGN_EXTENDED, _MockBuilder(EmitIntegers, has=_is_whole)),
         (_SIGN_EXTENDED, _MockBuilder(EmitIntegers, has=_is_whole, without=("shift_right_zero",))),
         (BOOLS, _MockBuilder(EmitTruths, has=_is_truth)),
-        (INT64S, _MockBuilder(_EmptyProtocol, has=lambda _: False)),
     )
     return frozenset[DataType]().union(*(dtypes for dtypes, names in kinds if dtypes and _supports(emit, arity, names)))
-
-
-class _EmptyProtocol(Protocol):
-    """The empty protocol, for an ``emit`` that returns an operand."""
 
 
 def _is_whole(value: float) -> bool:

@@ -70,6 +70,8 @@ class Declaration:
         ttnn_name: Name in the TTNN dialect, without the dialect; by default the last part of `name`.
         ttir_name: Name in the TTIR dialect; by default `ttnn_name`.
         tile_name: Name in the d2m dialect; by default ``tile_`` and `ttir_name`.
+        kernel_name: The stem of its names in the ttkernel dialect (``add`` in ``add_binary_tile``), whose forms
+            `dialects/ttkernel/tile_functions.py` lists; by default `tile_name` without ``tile_``.
         host_call: How Python calls it, if a function of the host API with other parameters gives it.
     """
 
@@ -80,6 +82,7 @@ class Declaration:
     ttnn_name: str = ""
     ttir_name: str = ""
     tile_name: str = ""
+    kernel_name: str = ""
     host_call: HostCall | None = None
 
     def __post_init__(self) -> None:
@@ -91,6 +94,8 @@ class Declaration:
         ):
             if not getattr(self, attribute):
                 object.__setattr__(self, attribute, default.format(self))
+        if not self.kernel_name:
+            object.__setattr__(self, "kernel_name", self.tile_name.removeprefix("tile_"))
 
     @cached_property
     def operands(self) -> tuple[Parameter, ...]:

@@ -12,7 +12,7 @@ from ttnn_jit.ops.language.named_indices import sorted_elements
 from ttnn_jit.ops.language.parameter import DIMENSION, FLAG, IGNORED, OPTIONAL_LAYOUT, TENSOR, Parameter
 from ttnn_jit.specs.access.access import Access
 from ttnn_jit.specs.access.index_expressions import Const, Dim
-from ttnn_jit.specs.dtypes import FLOATS, HALVES, INDICES, MOVABLE, DataType
+from ttnn_jit.specs.dtypes import FLOATS, HALVES, INDICES, MOVABLE, WIDE_FLOATS, DataType
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
 Extents = tuple[int, ...]
@@ -93,7 +93,8 @@ TOPK = Routine(
     canonicalize=_canonical_topk,
     accepts_rank_zero=True,
     result=_topk_results,
-    operand_dtypes=(FLOATS,),
+    operand_dtypes=(FLOATS | WIDE_FLOATS,),
+    wide_in_texts=True,
     constants=lambda k, axis, largest, ordered: (largest,),  # noqa: ARG005 - results are always in order
     result_count=2,
     golden=lambda torch, x, k, dim, largest, ordered: tuple(torch.topk(x, k, dim, largest, ordered)),

@@ -13,7 +13,7 @@ from ttnn_jit.ops.language.parameter import CHOICE, DIMENSION, FLAG, IGNORED, NU
 from ttnn_jit.ops.selection.routines import index_dtype
 from ttnn_jit.specs.access.access import Access
 from ttnn_jit.specs.access.index_expressions import Dim
-from ttnn_jit.specs.dtypes import INDICES, MOVABLE, SCALARS
+from ttnn_jit.specs.dtypes import INDICES, MOVABLE, SCALARS, WIDE
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 Extents = tuple[int, ...]
@@ -160,7 +160,8 @@ def _scatter(ttnn_name: str, reduction: int, relation: str, in_torch: str | None
         updates=True,
         load_operand=1,
         accepts_rank_zero=True,
-        operand_dtypes=(SCALARS, INDICES, SCALARS) if reduction else (MOVABLE, INDICES, MOVABLE),
+        wide_in_texts=bool(reduction),
+        operand_dtypes=(SCALARS | WIDE, INDICES, SCALARS | WIDE) if reduction else (MOVABLE, INDICES, MOVABLE),
         same_dtype=(0, 2),
         constants=lambda _: (reduction,),
         golden=_scattered_in_torch(in_torch),
@@ -300,7 +301,8 @@ SORT = Routine(
     canonicalize=lambda shape, dim, *ways: (axis_of(dim, len(shape)), *ways),
     accepts_rank_zero=True,
     result=_sort_results,
-    operand_dtypes=(SCALARS,),
+    operand_dtypes=(SCALARS | WIDE,),
+    wide_in_texts=True,
     constants=lambda _, descending, stable: (descending,),  # noqa: ARG005 - every sort is stable
     result_count=2,
     golden=lambda torch, x, dim, descending, _: tuple(torch.sort(x, dim=dim, descending=descending, stable=True)),

@@ -11,13 +11,12 @@ from functools import cache
 from importlib import import_module
 
 from ttnn_jit.ops import OPERATIONS, OVERLOADS, modules_of
-from ttnn_jit.ops.elementwise.int64_arithmetic import CALLS_OF_INT64
 from ttnn_jit.ops.families.text_operation import Spelling, TextOperation
 
 _FILES = """
 texts: created_tensors elementwise_texts movement_texts placement_texts reduction_texts product_texts window_texts
 texts: ttnn_convolution_texts pool_texts norm_texts cache_texts exchange_texts quantized_texts training_texts
-texts: attention_texts
+texts: attention_texts distributed_norm_texts
 conversions: converted_elementwise converted_integers converted_movements converted_reductions converted_products
 conversions: converted_indices converted_calls converted_exchanges converted_tosa
 conversions: converted_targets
@@ -32,7 +31,7 @@ def text_operations() -> Mapping[str, TextOperation]:
         same = [each for each in OVERLOADS[operation.name] if each.fixed_keywords == operation.fixed_keywords]
         for name in (f"ttir.{operation.ttir_name}", f"ttnn.{operation.ttnn_name}"):
             if name not in table:
-                table[name] = Spelling(name, same[same.index(operation) :], CALLS_OF_INT64.get(operation))
+                table[name] = Spelling(name, same[same.index(operation) :])
     for module in modules_of(_FILES):
         for declared in import_module(f"ttnn_jit.ops.{module}").TEXTS:
             table |= dict.fromkeys(declared.names, declared)

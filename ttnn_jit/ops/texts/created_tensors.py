@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import DTypeError, ShapeError
+from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.families.decomposition import Ops, Value
-from ttnn_jit.ops.families.text_operation import F64, REQUIRED, DenseNumbers, TextCall, TextOps, text
-from ttnn_jit.ops.language.kinds import as_float32
+from ttnn_jit.ops.families.text_operation import REQUIRED, DenseNumbers, TextCall, TextOps, numbers_in_torch, text
 from ttnn_jit.ops.movement.sequences import ARANGE
-from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, WIDE_FLOATS
 from ttnn_jit.specs.tensor_spec import DataType
 
 
-def _check_f64(call: TextCall, *numbers: float) -> None:
-    """Refuses numbers of f64 that are no float32."""
-    if call.element_types.get("result") == F64 and any(
-        as_float32(each) != each for each in numbers if not math.isnan(each)
-    ):
-        raise DTypeError("a number of f64 is no float32, which is how f64 is held")
-
-
 def _filled(ops: Ops, call: TextCall, number: float) -> Value:
-    _check_f64(call, number)
     return ops.filled(int(number) if call.result.dtype.is_integer else float(number), call.result)
 
 
 def _full_in_torch(torch: Any, call: TextCall, number: float) -> Any:
-    dtype = torch.int64 if call.result.dtype.is_integer else torch.float64
-    return torch.full(tuple(call.result.shape), number, dtype=dtype)
+    return numbers_in_torch(torch, (number,), is_integer=call.result.dtype.is_integer)[0].expand(
+        tuple(call.result.shape)
+    )
 
 
 FULL = text(
@@ -39,7 +29,6 @@ FULL = text(
     lambda torch, call: _full_in_torch(torch, call, call.fill_value),
     shape=REQUIRED,
     fill_value=REQUIRED,
-    takes_f64=True,
 )
 ZEROS = text(
     "ttir.zeros ttnn.zeros",
@@ -47,7 +36,6 @@ ZEROS = text(
     lambda ops, call: _filled(ops, call, 0),
     lambda torch, call: _full_in_torch(torch, call, 0),
     shape=(),
-    takes_f64=True,
 )
 ONES = text(
     "ttir.ones ttnn.ones",
@@ -55,7 +43,6 @@ ONES = text(
     lambda ops, call: _filled(ops, call, 1),
     lambda torch, call: _full_in_torch(torch, call, 1),
     shape=(),
-    takes_f64=True,
 )
 
 
@@ -66,29 +53,24 @@ def _constant(ops: TextOps, call: TextCall) -> Value:
     if numbers.shape != tuple(call.result.shape):
         raise ShapeError(f"its value has the shape {list(numbers.shape)}, its result {list(call.result.shape)}")
     if numbers.splat is None:
-        _check_f64(call, *numbers.numbers)
         return ops.constant(numbers, call.result)
     return _filled(ops, call, numbers.splat)
 
 
 def _constant_in_torch(torch: Any, call: TextCall) -> Any:
-    dtype = torch.int64 if call.result.dtype.is_integer else torch.float64
-    numbers = torch.tensor(call.value.numbers, dtype=dtype)
+    numbers = numbers_in_torch(torch, call.value.numbers, is_integer=call.result.dtype.is_integer)
     shape = tuple(call.result.shape)
-    return torch.full(shape, numbers[0], dtype=dtype) if len(numbers) == 1 else numbers.reshape(shape)
+    return numbers[0].expand(shape) if len(numbers) == 1 else numbers.reshape(shape)
 
 
-CONSTANT = text(
-    "ttir.constant ttnn.constant arith.constant", "", _constant, _constant_in_torch, value=REQUIRED, takes_f64=True
-)
+CONSTANT = text("ttir.constant ttnn.constant arith.constant", "", _constant, _constant_in_torch, value=REQUIRED)
 
 
 def _arange(ops: Ops, call: TextCall) -> Value:
     dtype, axis = call.result.dtype, call.arange_dimension
     # Indices are counted in 32 bits, and rounded where their type is narrower.
-    counted = (
-        dtype if dtype.is_integer and dtype.itemsize == 4 else DataType.INT32 if dtype.is_integer else COMPUTE_TYPE
-    )
+    counts = dtype.is_integer or dtype in WIDE_FLOATS
+    counted = dtype if dtype.is_integer and dtype.itemsize == 4 else DataType.INT32 if counts else COMPUTE_TYPE
     numbers = ops.call(ARANGE, [], call.start, call.end, call.step, counted, call.result.layout)
     shape = tuple(call.result.shape)
     along = [extent if index == axis else 1 for index, extent in enumerate(shape)]

@@ -6,11 +6,12 @@ import math
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import DTypeError
-from ttnn_jit.ops.elementwise.binary import DIVIDE
+from ttnn_jit.ops.elementwise.binary import DIVIDE, TRUNC_OF_INTEGERS
+from ttnn_jit.ops.elementwise.bitwise import LOGICAL_RIGHT_SHIFT
 from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.text_operation import REQUIRED, OpInText, TextCall, TextOperation, dtype_of_element, text
 from ttnn_jit.ops.movement.sequences import ARANGE
-from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, INTEGERS, WIDE_FLOATS, WIDE_INTEGERS
 from ttnn_jit.specs.tensor_spec import DataType
 
 
@@ -55,8 +56,7 @@ def _divided(ops: Ops, call: TextCall) -> Value:
 def _divided_in_torch(torch: Any, call: TextCall) -> Any:
     if call.lhs.is_floating_point():
         return call.lhs / call.rhs
-    safe = torch.where(call.rhs == 0, 1, call.rhs)
-    return torch.where(call.rhs == 0, 0, torch.div(call.lhs, safe, rounding_mode="trunc"))
+    return TRUNC_OF_INTEGERS(torch, call.lhs, call.rhs)
 
 
 DIV = _Division(("ttir.div",), OpInText(("lhs", "rhs")), _divided, _divided_in_torch)
@@ -123,7 +123,6 @@ WHERE = text(
     "first second third",
     _where,
     lambda torch, call: torch.where(call.first != 0, call.second, call.third),
-    takes_f64=True,
 )
 DROPOUT = text(
     "ttir.dropout ttnn.dropout",
@@ -142,6 +141,33 @@ RIGHT_SHIFT = text(
     "lhs rhs",
     lambda ops, call: ops.bitwise_right_shift(call.lhs, call.rhs),
     lambda torch, call: torch.bitwise_right_shift(call.lhs, call.rhs),
+)
+
+
+def _shifted_right(ops: Ops, call: TextCall) -> Value:
+    """Zeros are shifted in: narrow signed integers, whose sign kernels extend, are unsigned meanwhile."""
+    x, count = call.lhs, call.rhs
+    own = x.spec.dtype
+    if own in LOGICAL_RIGHT_SHIFT.dtypes:
+        return ops.logical_right_shift(x, count)
+    bare = next(each for each in INTEGERS if each.itemsize == own.itemsize and not each.compute.is_signed)
+    return ops.logical_right_shift(ops.typecast(x, bare), ops.typecast(count, bare))
+
+
+def _shifted_right_in_torch(torch: Any, call: TextCall) -> Any:
+    x, count, bits = call.lhs, call.rhs, 8 * call.result.dtype.itemsize
+    within = (count >= 0) & (count < bits)
+    count = torch.where(within, count, 0)
+    if bits < 64:
+        found = (x.long() & (2**bits - 1)) >> count
+    else:
+        kept = torch.where(count == 0, -1, (1 << (64 - count).clamp(max=63)) - 1)
+        found = (x.as_subclass(torch.Tensor) >> count) & kept
+    return torch.where(within, found, 0)
+
+
+LOGICAL_SHIFT = text(
+    "ttir.logical_right_shift ttnn.logical_right_shift", "lhs rhs", _shifted_right, _shifted_right_in_torch
 )
 
 
@@ -172,25 +198,43 @@ EMBEDDING_BACKWARD = text(
 )
 
 
-def _bits_of(ops: Ops, x: Value) -> Value:
-    """The bits of numbers of float32: exponent and mantissa are found by scaling with powers of two, which is exact."""
+def _powers(dtype: DataType) -> tuple[float, ...]:
+    """Powers of two, descending, whose sum reaches every exponent of a float type."""
+    return tuple(1 << each for each in reversed(range(dtype.traits.exponent_bits - 1)))
+
+
+def _bits_of(ops: Ops, x: Value, form: DataType, words: DataType) -> Value:
+    """The bits of numbers of `form`, which `x` holds in a type that it computes in, as integers of `words`.
+
+    Exponent and mantissa are found by scaling with powers of two, which is exact.
+    """
+    wide, digits = x.spec.dtype, form.mantissa_bits
     magnitude = ops.abs(x)
     significand, exponent = magnitude, magnitude * 0.0
-    for power in (64, 32, 16, 8, 4, 2, 1):
-        big = significand >= 2.0**power
+    for power in _powers(wide):
+        big = _flags(ops, significand >= 2.0**power)
         significand = ops.where(big, significand * 2.0**-power, significand)
         exponent = ops.where(big, exponent + float(power), exponent)
-    for power in (64, 32, 16, 8, 4, 2, 1):
-        small = significand < 2.0 ** (1 - power)
+    for power in _powers(wide):
+        small = _flags(ops, significand < 2.0 ** (1 - power))
         significand = ops.where(small, significand * 2.0**power, significand)
         exponent = ops.where(small, exponent - float(power), exponent)
-    fraction = ops.typecast((significand - 1.0) * 2.0**23, DataType.INT32)
-    normal = ops.bitwise_or(ops.logical_left_shift(ops.typecast(exponent + 127.0, DataType.INT32), 23), fraction)
-    denormal = ops.typecast(magnitude * 2.0**100 * 2.0**49, DataType.INT32)
-    bits = ops.where(_flags(ops, magnitude < 2.0**-126), denormal, normal)
-    bits = ops.where(_flags(ops, ops.eq(magnitude, math.inf)), 0x7F800000, bits)
-    bits = ops.where(_flags(ops, ops.isnan(x)), 0x7FC00000, bits)
-    return ops.where(_flags(ops, ops.signbit(x)), ops.bitwise_or(bits, -(2**31)), bits)
+    bias, largest = (1 << form.traits.exponent_bits - 1) - 1, (1 << form.traits.exponent_bits) - 1
+    fraction = ops.typecast((significand - 1.0) * 2.0**digits, words)
+    normal = ops.bitwise_or(ops.logical_left_shift(ops.typecast(exponent + float(bias), words), digits), fraction)
+    # In two steps: the whole factor may be beyond the largest float.
+    unit = digits + bias - 1
+    denormal = ops.typecast(magnitude * 2.0 ** (unit // 2) * 2.0 ** (unit - unit // 2), words)
+    bits = ops.where(_flags(ops, magnitude < form.smallest_normal), denormal, normal)
+    bits = ops.where(_flags(ops, ops.eq(magnitude, math.inf)), _word(ops, largest << digits, bits), bits)
+    bits = ops.where(_flags(ops, ops.isnan(x)), _word(ops, 2 * largest + 1 << digits - 1, bits), bits)
+    sign = _word(ops, -1 << 8 * form.itemsize - 1, bits)
+    return ops.where(_flags(ops, ops.signbit(x)), ops.bitwise_or(bits, sign), bits)
+
+
+def _word(ops: Ops, number: int, beside: Value) -> Value:
+    """An integer as a tensor of one element, for numbers beside tensors have 32 bits."""
+    return ops.filled(number, beside.spec.with_(shape=(1,) * len(beside.shape)))
 
 
 def _flags(ops: Ops, x: Value) -> Value:
@@ -198,33 +242,41 @@ def _flags(ops: Ops, x: Value) -> Value:
     return ops.rounded(x, DataType.BOOL)
 
 
-def _number_of(ops: Ops, bits: Value) -> Value:
-    """The number of float32 of these bits."""
-    exponent = ops.bitwise_and(ops.logical_right_shift(bits, 23), 255)
-    fraction = ops.bitwise_and(bits, 2**23 - 1)
+def _number_of(ops: Ops, bits: Value, form: DataType, wide: DataType) -> Value:
+    """The number of `form` of these bits, in a type that computes with it; bits above its sign do not count."""
+    digits, largest = form.mantissa_bits, (1 << form.traits.exponent_bits) - 1
+    exponent = ops.bitwise_and(ops.logical_right_shift(bits, digits), largest)
+    fraction = ops.bitwise_and(bits, _word(ops, 2**digits - 1, bits))
     is_normal = _flags(ops, ops.gt(exponent, 0))
-    significand = ops.typecast(ops.where(is_normal, ops.bitwise_or(fraction, 2**23), fraction), DataType.FLOAT32)
-    scale = ops.typecast(ops.where(is_normal, exponent, 1), DataType.FLOAT32) - 150.0
+    significand = ops.typecast(
+        ops.where(is_normal, ops.bitwise_or(fraction, _word(ops, 1 << digits, bits)), fraction), wide
+    )
+    scale = ops.typecast(ops.where(is_normal, exponent, 1), wide) - float((largest >> 1) + digits)
     half = ops.floor(scale * 0.5)
     magnitude = ops.ldexp(ops.ldexp(significand, half), scale - half)
     infinite = ops.where(_flags(ops, ops.eq(fraction, 0)), significand + math.inf, significand + math.nan)
-    magnitude = ops.where(_flags(ops, ops.eq(exponent, 255)), infinite, magnitude)
-    return ops.where(_flags(ops, ops.lt(bits, 0)), ops.neg(magnitude), magnitude)
+    magnitude = ops.where(_flags(ops, ops.eq(exponent, largest)), infinite, magnitude)
+    negative = ops.bitwise_and(ops.logical_right_shift(bits, 8 * form.itemsize - 1), 1)
+    return ops.where(_flags(ops, ops.eq(negative, 1)), ops.neg(magnitude), magnitude)
 
 
 def _same_bits(ops: Ops, call: TextCall) -> Value:
-    x, target = call.input, call.result.dtype
-    source = x.spec.dtype
-    if source.itemsize != target.itemsize or source.itemsize not in {2, 4}:
+    x: Value = call.input
+    target = call.result.dtype
+    source = dtype_of_element(call.element_types["input"]) if call.element_types else x.spec.dtype
+    if source.itemsize != target.itemsize:
         raise DTypeError(f"bits of {source.mlir} are not read as {target.mlir}")
-    shift = 32 - 8 * source.itemsize
-    if not source.is_integer:
-        bits = _bits_of(ops, ops.rounded(x, DataType.FLOAT32))
-        return ops.logical_right_shift(bits, shift) if shift else bits
-    bits = ops.rounded(x, DataType.INT32)
-    if target.is_integer:
-        return bits
-    return _number_of(ops, ops.logical_left_shift(bits, shift) if shift else bits)
+    (words,) = (each for each in WIDE_INTEGERS if each.compute.is_signed)
+    words = words if source.itemsize == 8 else DataType.INT32
+    computed = next(iter(WIDE_FLOATS)) if source.itemsize == 8 else COMPUTE_TYPE
+    if source.is_integer and target.is_integer:
+        return x
+    found: Value = (
+        _number_of(ops, ops.rounded(x, words), target, computed)
+        if source.is_integer
+        else _bits_of(ops, ops.rounded(x, computed), source, words)
+    )
+    return found
 
 
 def _same_bits_in_torch(_: Any, call: TextCall) -> Any:
@@ -233,6 +285,6 @@ def _same_bits_in_torch(_: Any, call: TextCall) -> Any:
     return call.input.to(source.torch).view(call.result.dtype.torch)
 
 
-BITCAST = text("ttir.bitcast_convert ttnn.bitcast_convert", "input", _same_bits, _same_bits_in_torch)
+BITCAST = text("ttir.bitcast_convert ttnn.bitcast_convert", "input", _same_bits, _same_bits_in_torch, moves=True)
 
-TEXTS = (DIV, BITCAST, GELU, GELU_BW, POW_SCALAR, WHERE, RAND, DROPOUT, RIGHT_SHIFT, EMBEDDING_BACKWARD)
+TEXTS = (DIV, BITCAST, LOGICAL_SHIFT, GELU, GELU_BW, POW_SCALAR, WHERE, RAND, DROPOUT, RIGHT_SHIFT, EMBEDDING_BACKWARD)

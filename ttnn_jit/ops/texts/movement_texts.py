@@ -22,7 +22,7 @@ BROADCAST = text(
     lambda ops, call: ops.expand(call.input, tuple(call.result.shape)),
     lambda _, call: call.input.expand(tuple(call.result.shape)),
     broadcast_dimensions=REQUIRED,
-    takes_f64=True,
+    moves=True,
     takes_quantized=True,
 )
 REPEAT = text(
@@ -105,7 +105,7 @@ SLICE = text(
     begins=REQUIRED,
     ends=REQUIRED,
     step=REQUIRED,
-    takes_f64=True,
+    moves=True,
     takes_quantized=True,
 )
 
@@ -211,7 +211,10 @@ def _gathered_slices(ops: Ops, call: TextCall) -> Value:
     x, sizes, axes = call.input, call.slice_sizes, call.start_index_map
     if call.operand_batching_dims:
         raise ShapeError("operand_batching_dims are given, and none are executed")
-    index = ops.rounded(call.index, DataType.INT32)
+    index = call.index
+    if index.spec.dtype is DataType.UINT32:
+        index = ops.minimum(index, DataType.INT32.values[-1])  # larger ones would become negative
+    index = ops.rounded(index, DataType.INT32)
     shape = index.shape
     vector = call.index_vector_dim
     if vector == len(shape):
@@ -364,7 +367,7 @@ REARRANGE = text(
     lambda ops, call: _rearranged(ops.reshaped, partial(_permuted, ops), call),
     lambda torch, call: _rearranged(torch.reshape, torch.permute, call),
     pattern=REQUIRED,
-    takes_f64=True,
+    moves=True,
 )
 
 TEXTS = (

@@ -4,31 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import DTypeError
 from ttnn_jit.ops import TYPECAST
-from ttnn_jit.ops.families.text_operation import F64, REQUIRED, Role, TextCall, text
-from ttnn_jit.specs.tensor_spec import DataType
+from ttnn_jit.ops.families.text_operation import REQUIRED, Role, TextCall, text
 
 
 def _cast_in_torch(torch: Any, call: TextCall) -> Any:
     return TYPECAST.golden(torch, call.input, call.result.dtype)
 
 
-def _same_elements(_: Any, call: TextCall) -> Any:
-    """The operand; the caller casts it to the element type of the result."""
-    source: DataType = call.input.spec.dtype
-    if call.element_types.get("result") == F64 and call.result.dtype is not source and source.itemsize > 2:
-        raise DTypeError(f"not every number of {source.mlir} is a float32, which is how f64 is held")
-    return call.input
-
-
 SAME_ELEMENTS = text(
     "ttir.to_layout ttir.typecast ttir.ttnn_metal_layout_cast ttnn.to_layout ttnn.to_device ttnn.from_device "
     "ttnn.to_memory_config ttnn.typecast ttnn.to_dtype ttnn.to_tensor_spec ttnn.assign",
     "input",
-    _same_elements,
+    lambda _, call: call.input,  # the caller casts it to the element type of the result
     _cast_in_torch,
-    takes_f64=True,
+    moves=True,
     virtual_grid_inverse_mapping=None,
     virtual_grid_forward_mapping=None,
 )
@@ -38,7 +28,6 @@ MARKS = text(
     "operand",
     lambda _, call: call.operand,
     lambda _, call: call.operand,
-    takes_f64=True,
     annotation="",
     region_id="",
     scope_id="",

@@ -23,7 +23,7 @@ def owning_bytes(buffer: Buffer, nbytes: int) -> ctypes.Array[ctypes.c_char]:
 def numbers(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
     """A dense numpy copy of the logical elements of a tensor of `spec` in `buffer`.
 
-    Its dtype is the same integer type, or float32 for floats; float32 represents every bfloat16.
+    Its dtype is the same type, or float32 for floats of 16 bits, each of which it represents.
     """
     import numpy
 
@@ -32,13 +32,17 @@ def numbers(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
     bits = _logical_bits(spec, buffer)
     if spec.dtype.is_upper_half:
         return floats_of_bfloat16(numpy.array(bits, order="C"))
-    return numpy.array(bits, order="C").view(spec.dtype.traits.numpy if spec.dtype.is_integer else numpy.float32)
+    stored = numpy.array(bits, order="C")
+    if spec.dtype.is_ieee_half:
+        return stored.view(numpy.float16).astype(numpy.float32)
+    return stored.view(spec.dtype.traits.numpy)
 
 
 def fill(spec: TensorSpec, buffer: Buffer, number: float) -> None:
     """Set every logical element to `number` and padding to zero.
 
-    Floats are rounded to float32 and then to the dtype of `spec`. An integer dtype must represent `number` exactly.
+    Floats are rounded to float32 and then to the dtype of `spec`, unless it is wider. An integer dtype must represent
+    `number` exactly.
     """
     if spec.dtype.is_block_float:
         import numpy
@@ -52,7 +56,10 @@ def fill(spec: TensorSpec, buffer: Buffer, number: float) -> None:
 def _bits_of(number: float, dtype: DataType) -> int:
     if dtype.is_integer:
         return int(number) % (1 << 8 * dtype.itemsize)
-    return int(_bits_of_floats(_float(number), dtype)[0])
+    import numpy
+
+    exact = numpy.array([number], numpy.float64)
+    return int(_bits_of_floats(exact if dtype.compute.is_wide else _floats(exact), dtype)[0])
 
 
 def _float(number: float) -> numpy.ndarray[Any, Any]:
@@ -63,12 +70,14 @@ def _float(number: float) -> numpy.ndarray[Any, Any]:
 
 
 def _bits_of_floats(floats: numpy.ndarray[Any, Any], dtype: DataType) -> numpy.ndarray[Any, Any]:
-    """The bits of float32 numbers, rounded to nearest even if `dtype` is narrower."""
+    """The bits of numbers, rounded to nearest even if `dtype` is narrower; those of bfloat16 are float32 numbers."""
     import numpy
 
-    bits: numpy.ndarray[Any, Any] = floats.view(numpy.uint32)
     if not dtype.is_upper_half:
-        return bits
+        with numpy.errstate(over="ignore"):
+            stored: numpy.ndarray[Any, Any] = floats.astype(f"float{8 * dtype.itemsize}").view(_unsigned(dtype))
+        return stored
+    bits = floats.view(numpy.uint32)
     return numpy.where(numpy.isnan(floats), 0x7FC0, (bits + (0x7FFF + (bits >> 16 & 1))) >> 16)
 
 
@@ -89,7 +98,7 @@ def write_numbers(values: Sequence[float] | numpy.ndarray[Any, Any], spec: Tenso
     if spec.dtype.is_integer:
         bits = _integers(array, spec.dtype)
     else:
-        bits = _bits_of_floats(_rounded_to_odd(array) if spec.dtype.is_upper_half else _floats(array), spec.dtype)
+        bits = _bits_of_floats(_rounded_to_odd(array) if spec.dtype.is_upper_half else array, spec.dtype)
     _logical_bits(spec, buffer)[...] = bits.astype(_unsigned(spec.dtype))
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError, InternalError, ProgramFormatError, TtnnJitError
 from ttnn_jit.diagnostics.tracebacks import keep_user_frames
+from ttnn_jit.events.listeners import LISTENERS
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.compile_lock import compiling
 from ttnn_jit.runtime.device import Device
@@ -28,6 +29,7 @@ from ttnn_jit.runtime.plans.launches import Launch, Repeat
 from ttnn_jit.runtime.plans.plan import ProgramPlan
 from ttnn_jit.runtime.plans.rank_exchanges import parts_of_launches
 from ttnn_jit.runtime.programs import caller
+from ttnn_jit.runtime.programs.launch_events import launched
 from ttnn_jit.runtime.programs.run_log import record_load, run_recorder
 from ttnn_jit.runtime.programs.warm_caller import warm_caller
 from ttnn_jit.runtime.tensors.tensor import Tensor
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
     from ttnn_jit.runtime.ranks.mesh_ranks import MeshRanks
 
 __all__ = ["Launch", "Program", "ProgramPlan", "Repeat"]
+
+R = TypeVar("R")
 
 
 class Program:
@@ -95,13 +99,12 @@ class Program:
         try:
             if self.plan.devices is not None:
                 return MESH.run(self, *tensors)
-            if self._ran and self.plan.has_warm_calls and len(tensors) == len(self.plan.inputs) > 0:
+            if self._ran and not LISTENERS and self.plan.has_warm_calls and len(tensors) == len(self.plan.inputs) > 0:
                 result = self._warm(*tensors)
                 if result is not MISS:
                     return result
             self._ran = True
-            self._record_run()
-            return caller.run_on_tensors(self, tensors)
+            return self._recorded(caller.run_on_tensors, self, tensors)
         except TtnnJitError as error:
             keep_user_frames(error)
             raise
@@ -112,8 +115,7 @@ class Program:
         Raises:
             As a call.
         """
-        self._record_run()
-        result: Tensor = caller.run_on_tensors(self, tensors, output)
+        result: Tensor = self._recorded(caller.run_on_tensors, self, tensors, output)
         return result
 
     def run_on(
@@ -124,8 +126,7 @@ class Program:
         Raises:
             As a call.
         """
-        self._record_run()
-        return caller.run_on_devices(self, devices, tensors, ranks=ranks)
+        return self._recorded(caller.run_on_devices, self, devices, tensors, None, ranks)
 
     @cached_property
     def topologies(self) -> tuple[TensorTopology | None, ...]:
@@ -157,17 +158,18 @@ class Program:
         Raises:
             ArgumentError: The number of addresses or one of them is wrong, or the program exchanges with other ranks.
         """
-        self._record_run()
         if self.plan.exchanges:
             raise ArgumentError(f"{self.name} exchanges with other ranks: call it with tensors of a mesh")
         (native,) = self.native
-        caller.run_on_addresses(self.plan, native, addresses)
+        self._recorded(caller.run_on_addresses, self.plan, native, addresses)
 
-    def _record_run(self) -> None:
+    def _recorded(self, run: Callable[..., R], *args: Any) -> R:
+        """``run(*args)``, a run of this program, with its lines in the log and its event."""
         record = run_recorder(self)
         if record is not None:
             _ = self.native  # the log has the load before the run
             record()
+        return launched(self.plan, run, *args) if LISTENERS else run(*args)
 
     @property
     def name(self) -> str:

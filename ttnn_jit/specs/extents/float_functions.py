@@ -57,6 +57,14 @@ def short_float(value: float, lost: int, is_block_float: int) -> float:
     return float(struct.unpack("<f", struct.pack("<I", nearest))[0])
 
 
+def half_float(value: float) -> float:
+    """A float32 rounded to IEEE's binary16, to nearest, ties to even; infinite beyond its range."""
+    try:
+        return float(struct.unpack("<e", struct.pack("<e", value))[0])
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
 def real_power(base: float, exponent: float) -> float:
     """A power that is a float.
 

@@ -15,8 +15,8 @@ from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.text_attributes import name_of
 from ttnn_jit.dialects.writing.creation import create, empty_block, region_of
 from ttnn_jit.dialects.writing.editing import append
+from ttnn_jit.sessions.text_runs import GoldenRun
 from ttnn_jit.tools.opt import read_text
-from ttnn_jit.tools.texts.goldens import GoldenRun
 from ttnn_jit.tools.texts.run_text import chosen_entries, inputs_of
 
 
@@ -29,8 +29,7 @@ def main(options: argparse.Namespace) -> int:
             count += 1
             if compared.matches:
                 continue
-            reason = next(each.reason for each in compared.verdicts if not each.matches)
-            print(f"{location_of(compared.op)}: `{name_of(compared.op)}`: {reason}", file=sys.stderr)
+            print(f"{location_of(compared.op)}: `{name_of(compared.op)}`: {compared.failures[0]}", file=sys.stderr)
             single = print_module(module_of_op(compared.op))
             if options.output:
                 options.output.write_text(single, encoding="utf-8")

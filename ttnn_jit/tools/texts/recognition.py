@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects import parse_module, verify
+from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.text_attributes import name_of
 from ttnn_jit.dialects.ttcore import SYSTEM_DESC, SystemDescAttr
 from ttnn_jit.dialects.ttnn_attributes import TTNNLayoutAttr
 from ttnn_jit.frontend.ir.texts import parse_texts
+from ttnn_jit.tools.opt import module_of_text
 
 _DIALECTS = frozenset(
     {"builtin", "func", "ttcore", "ttir", "ttnn", "tensor", "stablehlo", "chlo", "sdy", "tosa", "vhlo", "arith"}
@@ -25,6 +27,11 @@ def is_of_other_compiler(text: str, name: str) -> bool:
     return is_of_tensors(text, name) and not _is_dump(text, name)
 
 
+def is_of_kernels(text: str) -> bool:
+    """Whether a text holds kernels of cores."""
+    return "ttkernel." in text
+
+
 def is_of_tensors(text: str, name: str) -> bool:
     """Whether a text holds functions of tensors alone."""
     try:
@@ -32,6 +39,42 @@ def is_of_tensors(text: str, name: str) -> bool:
     except CompileError:
         return False  # the reader of dumps reports what is wrong
     return all(_is_tensor_op(op) for module in modules for op in module.walk())
+
+
+def module_of_dump(text: str, name: str) -> ModuleOp:
+    """The verified module of a text that is read as one of this compiler.
+
+    Raises:
+        CompileError: It is none. Of a text of another compiler that reader's error, or its first op that is not run.
+    """
+    try:
+        return module_of_text(text, name)
+    except CompileError as error:
+        if _OWN_SYSTEM in text:
+            raise
+        is_unknown = "registered" in error.message
+        try:
+            modules = parse_texts(text, name)
+        except CompileError as other:
+            if is_unknown or _place(other) >= _place(error):
+                raise other from None
+            raise error from None
+        foreign = next((op for module in modules for op in module.walk() if not _is_tensor_op(op)), None)
+        if foreign is None or not is_unknown:
+            raise
+        raise CompileError(
+            f"`{name_of(foreign)}` is no op of a function of tensors, and no stage of this compiler makes it",
+            location=location_of(foreign),
+            help="`ttmlir-opt` reads and prints such texts",
+        ) from None
+
+
+_OWN_SYSTEM = "#ttcore.system_desc<{"
+"""What every dump of this compiler holds, and no text of another one."""
+
+
+def _place(error: CompileError) -> tuple[int, int]:
+    return (0, 0) if error.location is None else (error.location.line, error.location.column)
 
 
 def _is_dump(text: str, name: str) -> bool:

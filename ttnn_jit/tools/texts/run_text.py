@@ -7,6 +7,7 @@ import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
@@ -19,9 +20,13 @@ from ttnn_jit.dialects.text_calls.meshes_of_texts import mesh_of_text
 from ttnn_jit.dialects.text_calls.text_attributes import attributes_of, name_of, value_of
 from ttnn_jit.dialects.ttcore import SYSTEM_DESC
 from ttnn_jit.frontend.ir.texts import entries_of, parse_texts
+from ttnn_jit.golden.comparison_checks import ChecksConfig
+from ttnn_jit.golden.comparison_recorder import Recorder
+from ttnn_jit.golden.comparison_records import Status
+from ttnn_jit.golden.record_report import written
+from ttnn_jit.sessions.text_runs import ComparedOp, GoldenRun
 from ttnn_jit.specs.target import PRESETS, SystemDesc, resolve_target
 from ttnn_jit.specs.tensor_spec import TensorSpec
-from ttnn_jit.tools.texts.goldens import ComparedOp, GoldenRun
 from ttnn_jit.tools.texts.inputs import draw_inputs, inputs_of_file, require_memory
 from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
 
@@ -58,9 +63,10 @@ def _results(options: argparse.Namespace, entries: Iterable[tuple[TextModule, st
     found: list[torch.Tensor] = []
     for module, entry in entries:
         inputs = inputs_of(options, module, entry)
-        found += module.program(entry)(*inputs)
+        results = module.program(entry)(*inputs)
+        found += results
         if options.golden:
-            _print_comparison(module, entry, inputs)
+            _print_comparison(module, entry, inputs, options.report, results)
     return found
 
 
@@ -185,14 +191,27 @@ def inputs_of(options: argparse.Namespace, module: TextModule, entry: str) -> li
     return draw_inputs(module.functions[entry], specs, options.seed)
 
 
-def _print_comparison(module: TextModule, entry: str, inputs: Sequence[torch.Tensor]) -> None:
-    compared = [*GoldenRun(module, entry, inputs).compared()]
+def _print_comparison(
+    module: TextModule,
+    entry: str,
+    inputs: Sequence[torch.Tensor],
+    report: Path | None,
+    results: Sequence[torch.Tensor],
+) -> None:
+    if report is None:
+        compared = [*GoldenRun(module, entry, inputs).compared()]
+    else:
+        with written(report) as write:
+            recorder = Recorder(ChecksConfig, lambda found: write(found.record))
+            run = GoldenRun(module, entry, inputs, recorder)
+            compared = [*run.compared()]
+            run.compare_whole([(each,) for each in results])
     for each in compared:
         print(_line(each), file=sys.stderr)
     wrong = [each for each in compared if not each.matches]
     if wrong:
         first = wrong[0]
-        reason = next(each.reason for each in first.verdicts if not each.matches)
+        reason = first.failures[0]
         raise CompileError(
             f"{len(wrong)} of {len(compared)} ops are not their goldens, the first `{name_of(first.op)}`: {reason}",
             location=location_of(first.op),
@@ -204,14 +223,13 @@ def _line(compared: ComparedOp) -> str:
     """A line of the table: the verdict, ulp, torch.allclose, places of NaN, the place of the op, its name."""
     location = location_of(compared.op)
     place = f"{location.line}:{location.column}" if location else "-"
-    if not compared.verdicts:
+    if all(each.status is Status.SKIPPED for each in compared.records):
         return f"drawn   {'-':>9}  {'-':>8}  {'-':>4}  {place:>8}  {name_of(compared.op)}"
-    worst = max(compared.verdicts, key=lambda each: (not each.matches, each.max_ulp))
+    worst = max(compared.records, key=lambda each: (each.matches is not True, each.max_ulp or 0.0))
     verdict = "ok" if compared.matches else "WRONG"
     close = "-" if worst.allclose is None else "close" if worst.allclose else "apart"
-    return (
-        f"{verdict:<7} {worst.max_ulp:>9.4g}  {close:>8}  {worst.differing_nans:>4}  {place:>8}  {name_of(compared.op)}"
-    )
+    figures = f"{worst.max_ulp or 0.0:>9.4g}  {close:>8}  {worst.differing_nans:>4}"
+    return f"{verdict:<7} {figures}  {place:>8}  {name_of(compared.op)}"
 
 
 def require_file(path: str) -> None:

@@ -218,7 +218,7 @@ def _tile_ops(
         operand: SSAValue = argument
         if broadcast is not None:
             operand = _result_of(d2m.TileBcastOp.make(operand, broadcast.value, op.location), tile_ops)
-        if in_float32 and operand.type is not compute_type and not dtype_of(operand.type).is_integer:
+        if in_float32 and operand.type is not compute_type and not _is_exact(dtype_of(operand.type)):
             operand = _as_type(operand, compute_type, tile_ops, op)
         operands.append(operand)
     if isinstance(operation, ops.Typecast):
@@ -236,9 +236,14 @@ def _tile_ops(
 
 def _compute_type(read: DataType, result: DataType, *, in_float32: bool) -> TileType:
     """The result type of a tile op, before the cast to `result`."""
-    if read.is_integer:  # exact in their own type
+    if _is_exact(read):
         return tile_type(read)
     return tile_type(COMPUTE_TYPE if in_float32 or result.is_integer else result)
+
+
+def _is_exact(dtype: DataType) -> bool:
+    """Whether operations compute in `dtype` itself, and not in float32."""
+    return dtype.is_integer or dtype.compute.is_wide
 
 
 def _result_of(op: Operation, written: list[Operation]) -> SSAValue:

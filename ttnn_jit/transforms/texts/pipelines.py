@@ -187,3 +187,51 @@ class TTNNCommonToRuntimePipeline(TextPipeline):
     def passes(self) -> tuple[TextPass, ...]:
         """Layouts are decomposed, and tensors freed."""
         return (TTNNDecomposeLayouts(), TTNNDeallocate())
+
+
+# --- Names of earlier versions ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TTIRLoadSystemDesc(TextPipeline):
+    """The name of `ttcore-register-device` in 2024, with the file as `path`.
+
+    Attributes:
+        path: As `system-desc-path` of that pass.
+    """
+
+    name = "ttir-load-system-desc"
+
+    path: str = ""
+
+    def passes(self) -> tuple[TextPass, ...]:
+        """The pass of today."""
+        return (TTCoreRegisterDeviceText(system_desc_path=self.path),)
+
+
+@dataclass(frozen=True)
+class TTIRImplicitDevice(TextPipeline):
+    """The pass of 2024 that followed `ttir-load-system-desc`; it is part of `ttcore-register-device`.
+
+    Attributes:
+        mesh_shape: As that of `ttcore-register-device`.
+    """
+
+    name = "ttir-implicit-device"
+
+    mesh_shape: tuple[int, ...] = ()
+
+    def passes(self) -> tuple[TextPass, ...]:
+        """The pass of today."""
+        return (TTCoreRegisterDeviceText(mesh_shape=self.mesh_shape),)
+
+
+@dataclass(frozen=True)
+class TTIRLayout(TextPipeline):
+    """The name of `ttnn-layout` in 2024."""
+
+    name = "ttir-layout"
+
+    def passes(self) -> tuple[TextPass, ...]:
+        """The pass of today."""
+        return (TTNNLayout(),)

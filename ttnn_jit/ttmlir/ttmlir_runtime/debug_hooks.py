@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import torch
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
-from ttnn_jit.compiler.texts.text_steps import OnDevices, Step, SteppedRun
+from ttnn_jit.compiler.texts.text_steps import OnDevices, OpWatcher, SteppedRun
+from ttnn_jit.dialects.spelling.naming import names_around
 from ttnn_jit.dialects.text.printer import op_text
+from ttnn_jit.dialects.text_calls.op_calls import updated_operands
+from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text
+from ttnn_jit.specs.target import SystemDesc, resolve_target
 from ttnn_jit.ttmlir.mlir_locations import Location
-from ttnn_jit.ttmlir.ttmlir_runtime.data_types import on_device
+from ttnn_jit.ttmlir.ttmlir_runtime.chip_memory import MemoryRun
+from ttnn_jit.ttmlir.ttmlir_runtime.data_types import OF_TORCH, DataType, device_dtype, on_device
 from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
 from ttnn_jit.ttmlir.ttmlir_runtime.runtime_tensors import Tensor
 
@@ -33,6 +40,13 @@ class CallbackContext:
         self.program_index = program_index
         self.run = run
 
+    @cached_property
+    def memory(self) -> MemoryRun:
+        """The memory of the chip for which the binary was compiled, along the run."""
+        function = self.binary.text_module.functions[self.binary.get_program_name(self.program_index)]
+        described = self.binary.get_system_desc_as_json()
+        return MemoryRun(function, resolve_target(SystemDesc.from_json(described, "the system of the binary")))
+
 
 class TensorRef:
     """A value of a program.
@@ -43,6 +57,14 @@ class TensorRef:
 
     def __init__(self, value: SSAValue) -> None:
         self.value = value
+
+    def get_shape(self) -> list[int]:
+        """Its extents."""
+        return list(spec_in_text(self.value.type).shape)
+
+    def get_dtype(self) -> DataType:
+        """Its dtype, as a tensor of it has it."""
+        return OF_TORCH[device_dtype(spec_in_text(self.value.type).dtype.torch)]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TensorRef) and self.value is other.value
@@ -56,14 +78,22 @@ class OpContext:
 
     Args:
         op: That of the IR.
-        operands: What it reads.
-        results: What it gives.
+
+    Attributes:
+        operands: The tensors that it reads, one per operand.
+        results: The tensors that it gives.
     """
 
-    def __init__(self, op: Operation, operands: Sequence[SSAValue], results: Sequence[SSAValue]) -> None:
+    def __init__(self, op: Operation) -> None:
         self.op = op
-        self.operands = [*operands]
-        self.results = [*results]
+        self.operands: list[SSAValue] = [value for value in op.operands if is_tensor(value.type)]
+        self.results: list[SSAValue] = [value for value in op.results if is_tensor(value.type)]
+
+    @property
+    def written(self) -> list[SSAValue]:
+        """What it gives, or the operand that it updates."""
+        updated = [self.op.operands[index] for index in updated_operands(self.op)]
+        return self.results or updated
 
 
 class DebugHooks:
@@ -77,6 +107,8 @@ class DebugHooks:
     """
 
     current: DebugHooks | None = None
+    running: tuple[CallbackContext, OpContext] | None = None
+    """The submitted program and the operation around which a hook is being called."""
 
     def __init__(
         self,
@@ -106,21 +138,63 @@ class DebugHooks:
             CompileError: An operation is not executed here.
         """
         run = SteppedRun(binary.text_module, binary.names[program_index], inputs)
-        context = CallbackContext(binary, program_index, run)
-        _call(self.pre_program, binary, context)
-        for step in run.steps(before=lambda op, read: self._before(context, op, read.operands, read.written(op))):
-            _call(self.post_op, binary, context, _seen(step))
-        _call(self.post_program, binary, context)
+        for _ in run.steps(_HookedRun(self, CallbackContext(binary, program_index, run))):
+            pass
         return run.results_on_devices
 
-    def _before(
-        self, context: CallbackContext, op: Operation, operands: Sequence[SSAValue], results: Sequence[SSAValue]
-    ) -> None:
-        _call(self.pre_op, context.binary, context, OpContext(op, operands, results))
 
+class _HookedRun(OpWatcher):
+    """Calls hooks around every program and operation of a run.
 
-def _seen(step: Step) -> OpContext:
-    return OpContext(step.op, [*step.operands], [*step.results])
+    Functions that are called are programs too, if the binary has them; the ops of others count to the one around them.
+
+    Args:
+        hooks: The hooks.
+        context: The program that is submitted.
+    """
+
+    def __init__(self, hooks: DebugHooks, context: CallbackContext) -> None:
+        self._hooks = hooks
+        self._submitted = context
+        self._programs: list[CallbackContext] = []
+
+    def entered(self, function: str) -> None:
+        """Begin a program."""
+        binary = self._submitted.binary
+        if not self._programs:
+            context = self._submitted
+        elif function in binary.names:
+            context = CallbackContext(binary, binary.names.index(function), self._submitted.run)
+        else:
+            context = self._programs[-1]
+        is_program = not self._programs or context is not self._programs[-1]
+        self._programs.append(context)
+        if is_program:
+            _call(self._hooks.pre_program, binary, context)
+
+    def left(self, function: str) -> None:  # noqa: ARG002 - it is the innermost
+        """End a program."""
+        context = self._programs.pop()
+        if not self._programs or context is not self._programs[-1]:
+            _call(self._hooks.post_program, context.binary, context)
+
+    def before(self, op: Operation) -> None:
+        """Call the hook before an operation."""
+        self._call_around(self._hooks.pre_op, op)
+
+    def after(self, op: Operation) -> None:
+        """Call the hook behind an operation."""
+        self._call_around(self._hooks.post_op, op)
+
+    def _call_around(self, hook: Hook | None, op: Operation) -> None:
+        if hook is None:
+            return
+        context, op_context = self._programs[-1], OpContext(op)
+        DebugHooks.running = self._submitted, op_context
+        try:
+            hook(context.binary, context, op_context)
+        finally:
+            DebugHooks.running = None
 
 
 def _call(hook: Hook | None, *arguments: Any) -> None:
@@ -133,6 +207,14 @@ def unregister_hooks() -> None:
     DebugHooks.current = None
 
 
+def walk_program(binary: Binary, program_index: int, visit: Callable[[OpContext], None]) -> None:
+    """Call `visit` with every operation of a program, outer ones first, without running it."""
+    function: FuncOp = binary.text_module.functions[binary.names[program_index]]
+    for op in function.body.walk():
+        if not isinstance(op, ReturnOp):
+            visit(OpContext(op))
+
+
 def get_program_index(context: CallbackContext) -> int:
     """The number of the program in its binary."""
     return context.program_index
@@ -143,9 +225,14 @@ def get_op_loc_info(op_context: OpContext) -> str:
     return str(Location(op_context.op.location))
 
 
+def get_debug_info_golden(binary: Binary, location: str) -> dict[int, Any]:
+    """The goldens that a binary holds for a location, by device; none is an empty dictionary."""
+    return dict(binary.get_debug_info_golden(location))
+
+
 def get_op_debug_str(op_context: OpContext) -> str:
-    """The text of the operation."""
-    return op_text(op_context.op, local_scope=True).strip()
+    """The text of the operation, with its location."""
+    return op_text(op_context.op, locations=True, local_scope=True, names=names_around(op_context.op)).strip()
 
 
 def get_op_input_refs(op_context: OpContext) -> list[TensorRef]:
@@ -160,7 +247,7 @@ def get_op_output_refs(op_context: OpContext) -> list[TensorRef]:
 
 def get_op_output_tensor(op_context: OpContext, context: CallbackContext) -> dict[int, Tensor]:
     """The first result of the operation on each device."""
-    found = context.run.values.get(op_context.results[0]) if op_context.results else None
+    found = next((context.run.values.get(value) for value in op_context.written), None)
     return {} if found is None else {device: Tensor([on_device(each)]) for device, each in enumerate(found)}
 
 

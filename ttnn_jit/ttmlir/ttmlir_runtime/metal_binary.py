@@ -76,6 +76,11 @@ class MetalBinary:
         """The references of a program's outputs."""
         return json_text(self._programs[program_index].get("outputs", []))
 
+    def get_program_mesh_shape(self, program_index: int) -> list[int]:
+        """The extents of a program's mesh."""
+        mesh = self._programs[program_index].get("mesh_shape", {"y": 1, "x": 1})
+        return [mesh["y"], mesh["x"]]
+
     def get_mlir_as_json(self) -> str:
         """The text of its module."""
         return json_text(self._tree.get("mlir", {}))

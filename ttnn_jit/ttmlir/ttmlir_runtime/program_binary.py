@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ttnn_jit.binaries.debug_information import Golden, Goldens, Stages, debug_tree, goldens_in, stages_in
+from ttnn_jit.binaries.debug_information import Goldens, Stages, debug_tree, goldens_in, stages_in
 from ttnn_jit.binaries.module_to_tables import ModuleWriter, has_tables, programs_of
 from ttnn_jit.binaries.tables_to_module import module_of_tree
 from ttnn_jit.compiler.texts.text_programs import TextModule
@@ -22,33 +22,11 @@ from ttnn_jit.schemas.json_text import json_text
 from ttnn_jit.schemas.schema import schema
 from ttnn_jit.specs.target import resolve_target
 from ttnn_jit.ttmlir.ttmlir_runtime.data_types import TORCH_DTYPES, DataType, device_dtype
-from ttnn_jit.ttmlir.ttmlir_runtime.described_systems import load_system_desc_from_path
+from ttnn_jit.ttmlir.ttmlir_runtime.described_systems import SystemDescription, load_system_desc_from_path
+from ttnn_jit.ttmlir.ttmlir_runtime.golden_tensors import GoldenTensor
 from ttnn_jit.ttmlir.ttmlir_runtime.metal_binary import MetalBinary
 
 IDENTIFIER = "TTNN"
-
-
-class GoldenTensor:
-    """A tensor of a binary to which a result is compared.
-
-    Args:
-        golden: What the binary holds.
-
-    Attributes:
-        name: The location of the operation.
-        shape: Its extents.
-        stride: Its strides, in elements.
-        dtype: Its dtype.
-    """
-
-    def __init__(self, golden: Golden) -> None:
-        self.name, self.shape, self.stride = golden.name, [*golden.shape], [*golden.stride]
-        self.dtype = DataType[golden.dtype]
-        self._data = golden.data
-
-    def get_data_buffer(self) -> bytes:
-        """The bytes of its elements."""
-        return self._data
 
 
 class Binary:
@@ -323,8 +301,21 @@ def load_binary_from_bytes(data: bytes, name: str = "the binary") -> Binary | Me
     return MetalBinary(data, name) if identifier_of(data) == "TTM0" else Binary.of_bytes(data, name)
 
 
+SystemDesc = SystemDescription
+Flatbuffer = Binary | MetalBinary | SystemDescription
+
+
+def load_from_path(path: str) -> Flatbuffer:
+    """The binary or the description of a system in a file.
+
+    Raises:
+        ProgramFormatError: It is neither.
+        ArgumentError: It cannot be read.
+    """
+    return load_system_desc_from_path(path) if path.endswith(".ttsys") else load_binary_from_path(path)
+
+
 __all__ = [
-    "Binary", "GoldenTensor", "MetalBinary", "load_binary_from_bytes", "load_binary_from_capsule",
-    "load_binary_from_path",
-    "load_system_desc_from_path",
+    "Binary", "Flatbuffer", "GoldenTensor", "MetalBinary", "SystemDesc", "load_binary_from_bytes",
+    "load_binary_from_capsule", "load_binary_from_path", "load_from_path", "load_system_desc_from_path",
 ]  # fmt: skip

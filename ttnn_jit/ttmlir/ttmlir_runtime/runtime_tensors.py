@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import torch
 
 from ttnn_jit.ttmlir.ttmlir_runtime.data_types import OF_TORCH, TORCH_DTYPES, DataType
+from ttnn_jit.ttmlir.ttmlir_runtime.environments import TensorDesc
 from ttnn_jit.ttmlir.ttmlir_runtime.tensor_layouts import Layout
 
 
@@ -47,6 +48,16 @@ class Tensor:
     def get_volume(self) -> int:
         """The number of its elements."""
         return self.first.numel()
+
+    def get_logical_volume(self) -> int:
+        """The number of its elements."""
+        return self.first.numel()
+
+    def get_tensor_desc(self) -> TensorDesc:
+        """Its extents and dtype."""
+        return TensorDesc(
+            self.get_shape(), self.get_stride(), self.get_element_size(), self.get_dtype(), self.get_volume()
+        )
 
     def get_data_buffer(self) -> bytes:
         """The bytes of its elements, in order."""

@@ -6,16 +6,18 @@ import ctypes
 import enum
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
+from ttnn_jit.sessions.text_runs import compare_run, run_text
 from ttnn_jit.ttmlir.ttmlir_runtime.data_types import TORCH_DTYPES, DataType, device_dtype, on_device
 from ttnn_jit.ttmlir.ttmlir_runtime.debug_hooks import (
     CallbackContext,
     DebugHooks,
     OpContext,
     TensorRef,
+    get_debug_info_golden,
     get_op_debug_str,
     get_op_input_refs,
     get_op_loc_info,
@@ -25,6 +27,31 @@ from ttnn_jit.ttmlir.ttmlir_runtime.debug_hooks import (
     retrieve_tensor_from_pool,
     unregister_hooks,
     update_tensor_in_pool,
+    walk_program,
+)
+from ttnn_jit.ttmlir.ttmlir_runtime.environments import (
+    DebugEnv,
+    DebugStats,
+    DistributedMode,
+    DistributedOptions,
+    Event,
+    HostRuntime,
+    MemoryLogLevel,
+    MultiProcessArgs,
+    PerfEnv,
+    TensorDesc,
+    WorkaroundEnv,
+    get_available_host_runtimes,
+    get_current_host_runtime,
+    get_current_system_desc,
+    get_worker_debug_stats,
+    invoke_cpu_op,
+    launch_distributed_runtime,
+    set_current_host_runtime,
+    set_memory_log_level,
+    set_metal_home,
+    set_mlir_home,
+    shutdown_distributed_runtime,
 )
 from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
 from ttnn_jit.ttmlir.ttmlir_runtime.runtime_tensors import Tensor, borrowed
@@ -74,6 +101,17 @@ class MemoryBufferType(enum.Enum):
     TRACE = 3
 
 
+class MemoryView(NamedTuple):
+    """The banks of one memory; bytes are those of one bank."""
+
+    num_banks: int
+    total_bytes_per_bank: int
+    total_bytes_allocated_per_bank: int
+    total_bytes_free_per_bank: int
+    largest_contiguous_bytes_free_per_bank: int
+    block_table: list[dict[str, str]]
+
+
 class MeshDeviceOptions:
     """What a mesh is opened with.
 
@@ -116,6 +154,22 @@ class Device:
     def clear_program_cache(self) -> None:
         """Nothing: programs belong to binaries."""
 
+    def read_device_profiler_results(self) -> None:
+        """Nothing: no device writes a profile."""
+
+    def get_memory_view(self) -> dict[MemoryBufferType, MemoryView]:
+        """The memory behind the operation around which a hook is called, by the rules of the binary's chip.
+
+        Raises:
+            RuntimeError: No hook is being called.
+        """
+        running = DebugHooks.running
+        if running is None:
+            raise RuntimeError("the memory of a device is known in hooks, behind an operation")
+        context, op_context = running
+        view = context.memory.behind(op_context.op).view()
+        return {kind: MemoryView(**view[kind.name.lower()]) for kind in MemoryBufferType}
+
 
 def open_mesh_device(options: MeshDeviceOptions | None = None, *_: Any) -> Device:
     """A mesh."""
@@ -124,6 +178,30 @@ def open_mesh_device(options: MeshDeviceOptions | None = None, *_: Any) -> Devic
 
 def close_mesh_device(device: Device) -> None:
     """Ends the use of a mesh."""
+
+
+def create_sub_mesh_device(
+    parent: Device,  # noqa: ARG001 - all devices are this processor
+    mesh_shape: Sequence[int],
+    mesh_offset: Sequence[int] | None = None,  # noqa: ARG001 - all devices are this processor
+) -> Device:
+    """A part of a mesh."""
+    return Device(mesh_shape)
+
+
+def release_sub_mesh_device(device: Device) -> None:
+    """Ends the use of a part of a mesh."""
+
+
+def reshape_mesh_device(device: Device, mesh_shape: Sequence[int]) -> None:
+    """Gives a mesh other extents.
+
+    Raises:
+        ValueError: They have another number of devices.
+    """
+    if math.prod(mesh_shape) != len(device.get_device_ids()):
+        raise ValueError(f"a mesh of {device.get_mesh_shape()} has not the devices of one of {list(mesh_shape)}")
+    device._shape = list(mesh_shape)
 
 
 def set_current_device_runtime(runtime: DeviceRuntime) -> None:
@@ -188,9 +266,47 @@ def create_multi_device_borrowed_host_tensor(
     return Tensor([borrowed(pointer, shape, strides, dtype) for pointer in pointers])
 
 
-def get_layout(binary: Binary, program_index: int, input_index: int) -> Layout:
+def create_multi_device_host_tensor(
+    pointers: Sequence[int],
+    shape: Sequence[int],
+    strides: Sequence[int],
+    itemsize: int,  # noqa: ARG001 - of the dtype
+    dtype: DataType,
+    strategy: Mapping[str, str],  # noqa: ARG001 - one part per device
+    mesh_shape: Sequence[int],  # noqa: ARG001 - as many as pointers
+) -> Tensor:
+    """A tensor of a part per device, which are copies of the memory of a caller."""
+    return Tensor([borrowed(pointer, shape, strides, dtype).clone() for pointer in pointers])
+
+
+def create_multi_device_host_tensor_from_shards(
+    shards: Sequence[Tensor],
+    strategy: Mapping[str, str],  # noqa: ARG001 - one part per device
+    mesh_shape: Sequence[int],  # noqa: ARG001 - as many as parts
+) -> Tensor:
+    """A tensor whose parts are those of other tensors."""
+    return Tensor([each.first for each in shards])
+
+
+def create_unsafe_borrowed_host_tensor(tensor: Tensor) -> Tensor:
+    """A tensor over the memory of another."""
+    return Tensor(tensor.shards)
+
+
+def create_empty_tensor(
+    device: Device,  # noqa: ARG001 - tensors are in host memory
+    layout: Any,  # noqa: ARG001 - dense rows of the host
+    shape: Sequence[int],
+    strides: Sequence[int],
+    itemsize: int,  # noqa: ARG001 - of the dtype
+) -> Tensor:
+    """A tensor of float32 zeros, which a program may replace."""
+    return Tensor([torch.zeros(list(shape)).as_strided(list(shape), list(strides))])
+
+
+def get_layout(executable: Binary, program_index: int, input_index: int) -> Layout:
     """The layout that a program wants of an input."""
-    return layout_of_reference(binary.inputs(program_index)[input_index])
+    return layout_of_reference(executable.inputs(program_index)[input_index])
 
 
 def to_layout(tensor: Tensor, device: Device, layout: Layout, retain: bool | None = None) -> Tensor:  # noqa: ARG001
@@ -279,8 +395,10 @@ def outputs_of(
     sharded = binary.presharded_results(program_index)
     whole = [each for each in given if isinstance(each, torch.Tensor)]
     if DebugHooks.current is None and not any(sharded) and len(whole) == len(given):
-        return [(each,) for each in binary.text_module.program(binary.names[program_index])(*whole)]
+        results = run_text(binary.text_module, binary.names[program_index], whole, (binary, program_index))
+        return [(each,) for each in results]
     found = (DebugHooks.current or DebugHooks()).run(binary, program_index, given)
+    compare_run(binary.text_module, binary.names[program_index], given, found, (binary, program_index))
     return [tensors if is_sharded else tensors[:1] for tensors, is_sharded in zip(found, sharded, strict=True)]
 
 
@@ -294,13 +412,20 @@ def create_scalar_tensor(value: float | int, dtype: DataType) -> Tensor:
 
 
 __all__ = [
-    "CallbackContext", "DataType", "DebugHooks", "Device", "DeviceRuntime", "DispatchCoreType", "FabricConfig",
-    "Layout", "MemoryBufferType", "MeshDeviceOptions", "OpContext", "Tensor", "TensorRef", "close_mesh_device",
-    "create_borrowed_host_tensor", "create_multi_device_borrowed_host_tensor", "create_owned_host_tensor",
-    "create_scalar_tensor", "deallocate_tensor", "get_current_device_runtime", "get_device_tensors", "get_layout",
-    "get_num_available_devices", "get_num_layout_conversions",
-    "get_num_shards", "get_op_debug_str", "get_op_input_refs", "get_op_loc_info",
-    "get_op_output_refs", "get_op_output_tensor", "get_program_index", "memcpy", "open_mesh_device",
-    "retrieve_tensor_from_pool", "set_compatible_device_runtime", "set_current_device_runtime", "set_fabric_config",
-    "submit", "to_host", "to_layout", "unregister_hooks", "update_tensor_in_pool", "wait",
+    "CallbackContext", "DataType", "DebugEnv", "DebugHooks", "DebugStats", "Device", "DeviceRuntime",
+    "DispatchCoreType", "DistributedMode", "DistributedOptions", "Event", "FabricConfig", "HostRuntime", "Layout",
+    "MemoryBufferType", "MemoryLogLevel", "MemoryView", "MeshDeviceOptions", "MultiProcessArgs", "OpContext",
+    "PerfEnv", "Tensor", "TensorDesc", "TensorRef", "WorkaroundEnv", "close_mesh_device",
+    "create_borrowed_host_tensor", "create_empty_tensor", "create_multi_device_borrowed_host_tensor",
+    "create_multi_device_host_tensor", "create_multi_device_host_tensor_from_shards", "create_owned_host_tensor",
+    "create_scalar_tensor", "create_sub_mesh_device", "create_unsafe_borrowed_host_tensor", "deallocate_tensor",
+    "get_available_host_runtimes", "get_current_device_runtime", "get_current_host_runtime", "get_current_system_desc",
+    "get_debug_info_golden", "get_device_tensors", "get_layout", "get_num_available_devices",
+    "get_num_layout_conversions", "get_num_shards", "get_op_debug_str", "get_op_input_refs", "get_op_loc_info",
+    "get_op_output_refs", "get_op_output_tensor", "get_program_index", "get_worker_debug_stats", "invoke_cpu_op",
+    "launch_distributed_runtime", "memcpy", "open_mesh_device", "release_sub_mesh_device", "reshape_mesh_device",
+    "retrieve_tensor_from_pool", "set_compatible_device_runtime", "set_current_device_runtime",
+    "set_current_host_runtime", "set_fabric_config", "set_memory_log_level", "set_metal_home", "set_mlir_home",
+    "shutdown_distributed_runtime", "submit", "to_host", "to_layout", "unregister_hooks", "update_tensor_in_pool",
+    "wait", "walk_program",
 ]  # fmt: skip

@@ -12,13 +12,21 @@ from ttnn_jit.diagnostics.changing_arguments import ChangingArguments
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError, UnsupportedFunction
 from ttnn_jit.dispatch.lru_programs import Key, LruPrograms
 from ttnn_jit.dispatch.warm_calls import WarmCalls
-from ttnn_jit.foreign.pytrees import flatten, map_leaves
+from ttnn_jit.foreign.pytrees import flatten, leaves, map_leaves
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.ops import BoundCall, Operation, bind
 from ttnn_jit.ops.host_ops import interpreted_in_programs
 from ttnn_jit.ops.language.parameter import OUTPUT, OUTPUT_OF_SEVERAL
-from ttnn_jit.ops.result_options import NO_OPTIONS, PER_RESULT_KINDS, Outputs, ResultOptions, bind_options, option_of
+from ttnn_jit.ops.result_options import (
+    NO_OPTIONS,
+    OUTPUT_KEYWORDS,
+    PER_RESULT_KINDS,
+    Outputs,
+    ResultOptions,
+    bind_options,
+    option_of,
+)
 from ttnn_jit.ops.traced_calls import redirect_to_program, traceable
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.compile_lock import compiles
@@ -173,6 +181,12 @@ class TtnnOperation(WarmCalls):
         """
         own, options = bind_options(self.__name__, self.__ttnn_overloads__, kwargs)
         return with_eager_precision(self._bound(args, own), target, options)
+
+    def written_tensors(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+        """The arguments that a call writes to: an operand that is updated in place, and tensors for results."""
+        target = self._target(args, kwargs)
+        outputs = leaves([value for name, value in kwargs.items() if name in OUTPUT_KEYWORDS])
+        return [each for each in (target, *outputs) if each is not None]
 
     def _golden_of(self, operation: Operation) -> Callable[..., Any]:
         """The golden of an operation, in torch."""

@@ -113,8 +113,10 @@ class JudgedCall:
         found = multiplication(text, dtypes[0], dtypes[-1])
         return _SUM_ERROR if found is None else _SUM_ERROR + _PRODUCT_ERROR_FACTOR * found.error
 
-    def noise(self, output: int, error: float) -> torch.Tensor:
+    def noise(self, output: int, error: float, *, narrows: bool = True) -> torch.Tensor:
         """Per element of a result, its change if operands change by the relative `error`, or in torch's float32.
+
+        Without `narrows`, it is computed in float64, and not in float32 as well.
 
         Infinite where the changed result is not finite though the golden is, since sums and squares overflow in
         float32; on a chip also where the golden is NaN.
@@ -127,6 +129,8 @@ class JudgedCall:
         perturb = partial(_perturbed, error, generator, max(blocks) if self.on_chip else 0)
         moved = [self._result(self._changed(perturb), output) for _ in range(_PERTURBATIONS)]
         spread = (torch.stack(moved) - exact).nan_to_num(nan=0.0).abs().amax(0)
+        if not narrows:
+            return spread.nan_to_num(posinf=0.0) + error * exact.abs().nan_to_num(nan=0.0, posinf=0.0)
         others = [self._result(self._changed(change), output) for change in (_narrow, _magnitude, _flushed)]
         away = _FLOAT32_ERROR_FACTOR * (others[0] - exact).abs().nan_to_num(nan=0.0, posinf=0.0)
         allowed = spread.nan_to_num(posinf=0.0) + away + error * exact.abs().nan_to_num(nan=0.0, posinf=0.0)

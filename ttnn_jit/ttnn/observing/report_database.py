@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.tracebacks import user_stack
-from ttnn_jit.dispatch.observers import Observer, name_of
+from ttnn_jit.dispatch.call_events import name_of
+from ttnn_jit.dispatch.observers import Observer
+from ttnn_jit.golden.comparison_records import ComparisonRecord, Mode
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.memory.l1 import core_bytes, in_l1, page_bytes
@@ -26,7 +28,7 @@ from ttnn_jit.specs.tensor_spec import Layout, MemoryConfig, Shape
 from ttnn_jit.ttnn.observing.operation_graph import text_of_argument, ttnn_tensors_in
 
 if TYPE_CHECKING:
-    from ttnn_jit.ttnn.observing.comparison_mode import Comparison
+    from ttnn_jit.golden.comparison_recorder import Finding, Outcome
 
 DATABASE, SETTINGS = "db.sqlite", "config.json"
 
@@ -129,11 +131,11 @@ class ReportLog(Observer):
             with self._lock:
                 report.fail(number, name_of(operation), error)
 
-    def compared(self, found: Comparison) -> None:
+    def compared(self, found: Finding, required_pcc: float) -> None:
         """Write a comparison of a tensor with its golden."""
-        if found.tensor is not None and (folder := self._folder()) is not None:
+        if found.outcome is not None and (folder := self._folder()) is not None:
             with self._lock:
-                self._report(folder).write_comparison(found)
+                self._report(folder).write_comparison(found.record, found.outcome, required_pcc)
 
     def close(self) -> None:
         """Close all reports."""
@@ -203,16 +205,16 @@ class _Report:
         self._insert("errors", [row])
         self._connection.commit()
 
-    def write_comparison(self, found: Comparison) -> None:
+    def write_comparison(self, record: ComparisonRecord, found: Outcome, required_pcc: float) -> None:
         """Write a golden and its comparison with a tensor; replaces an earlier comparison of a reused tensor."""
-        assert found.tensor is not None, "a tensor was compared"
-        assert found.golden is not None, "with one"
+        if not isinstance(found.tensor, Tensor):  # the visualizer knows tensors of ttnn alone
+            return
         tensor, golden, self._numbers = self._number(found.tensor), self._numbers, self._numbers + 1
         shape, layout = Shape(found.golden.shape), Layout.ROW_MAJOR
         self._insert("tensors", [(golden, str(shape), str(found.golden.dtype), str(layout), *(None,) * 4)])
-        table = _GLOBAL_TABLE if found.record.level == "globally" else _LOCAL_TABLE
+        table = _GLOBAL_TABLE if record.mode is Mode.ACCUMULATED else _LOCAL_TABLE
         self._connection.execute(f"DELETE FROM {table} WHERE tensor_id = ?", (tensor,))
-        self._insert(table, [(tensor, golden, found.record.matches, found.required_pcc, found.record.pcc)])
+        self._insert(table, [(tensor, golden, record.matches, required_pcc, record.pcc)])
         self._connection.commit()
 
     def close(self) -> None:

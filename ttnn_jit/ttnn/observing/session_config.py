@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
@@ -20,8 +20,10 @@ from ttnn_jit.ttnn.calling.host_function import host_function
 from ttnn_jit.ttnn.namespace.lazy_names import SETTINGS_EFFECT
 
 if TYPE_CHECKING:
+    from ttnn_jit.golden.comparison_recorder import Finding
     from ttnn_jit.golden.comparison_records import ComparisonRecord
-    from ttnn_jit.ttnn.observing.comparison_mode import Comparison, ComparisonMode
+    from ttnn_jit.golden.record_report import Report
+    from ttnn_jit.ttnn.observing.comparison_mode import ComparisonMode
     from ttnn_jit.ttnn.observing.report_database import ReportLog
 
 _CACHE_HOME = Path("~/.cache/ttnn")
@@ -89,63 +91,75 @@ class Config:
         return f"Config({', '.join(f'{name}={value}' for name, value in vars(self).items())})"
 
 
-_ACTIVE_MODES: list[ComparisonMode] = []
+class _Comparing(NamedTuple):
+    """The comparisons since the mode was last turned on.
 
-_REPORT_FOLDERS: list[Path] = []
-"""The `report_path` at the last comparison for which it was not None; it may be reset before the report is written."""
+    Attributes:
+        mode: The observer.
+        report: All records.
+        folders: The `report_path` at the last comparison for which it was not None; it may be reset before the report
+            is written.
+        unwritten: Records that are in no folder yet, since `report_path` was None.
+    """
 
-_UNWRITTEN_RECORDS: list[ComparisonRecord] = []
-"""Records that are not in a report yet, since `report_path` was None."""
+    mode: ComparisonMode
+    report: Report
+    folders: list[Path]
+    unwritten: list[ComparisonRecord]
+
+
+_COMPARING: list[_Comparing] = []
 
 
 def _start_comparing(config: Config) -> None:
+    from ttnn_jit.golden.comparison_checks import ChecksConfig
+    from ttnn_jit.golden.comparison_recorder import Recorder
+    from ttnn_jit.golden.record_report import Report
     from ttnn_jit.ttnn.observing.comparison_mode import ComparisonMode, warn_or_raise
 
-    def on_comparison(found: Comparison) -> None:
-        _UNWRITTEN_RECORDS.append(found.record)
+    def receive(found: Finding) -> None:
+        now.report.records.append(found.record)
+        now.unwritten.append(found.record)
         if config.report_path is not None:
-            _REPORT_FOLDERS[:] = [config.report_path]
-            _write_records()
+            now.folders[:] = [config.report_path]
+            _write_records(now)
         for log in _ACTIVE_LOGS:
-            log.compared(found)
+            log.compared(found, config.comparison_mode_pcc)
+        warn_or_raise(lambda: bool(config.comparison_mode_should_raise_exception), found.record)
 
-    mode = ComparisonMode(
-        lambda: config.comparison_mode_pcc,
-        on_comparison,
-        lambda record: warn_or_raise(lambda: bool(config.comparison_mode_should_raise_exception), record),
-    )
-    _ACTIVE_MODES[:] = [mode]
-    _REPORT_FOLDERS.clear()
-    _UNWRITTEN_RECORDS.clear()
-    start(mode)
+    mode = ComparisonMode(Recorder(lambda: ChecksConfig(pcc=config.comparison_mode_pcc), receive))
+    now = _Comparing(mode, Report(), [], [])
+    _COMPARING[:] = [now]
+    mode.begin()
     atexit.register(_write_comparisons)
-    os.register_at_fork(after_in_child=mode.records.clear)
+    os.register_at_fork(after_in_child=now.report.records.clear)
 
 
 def _stop_comparing(config: Config) -> None:
-    stop(_ACTIVE_MODES[0])
+    _COMPARING[0].mode.end()
     atexit.unregister(_write_comparisons)
     if config.report_path is not None:
-        _REPORT_FOLDERS[:] = [config.report_path]
+        _COMPARING[0].folders[:] = [config.report_path]
     _write_comparisons()
 
 
-def _write_records() -> None:
+def _write_records(now: _Comparing) -> None:
     """Append the records to this process's file in the report's folder."""
     from ttnn_jit.golden.comparison_report import record_file
 
-    for folder in _REPORT_FOLDERS:
-        record_file(folder).write(_UNWRITTEN_RECORDS)
-        _UNWRITTEN_RECORDS.clear()
+    for folder in now.folders:
+        record_file(folder).write(now.unwritten)
+        now.unwritten.clear()
 
 
 def _write_comparisons() -> None:
     """Write the report of comparisons, at the end of the mode or of the process."""
     from ttnn_jit.golden.comparison_report import record_file
 
-    _write_records()
-    for folder in _REPORT_FOLDERS:
-        record_file(folder).merge()
+    for now in _COMPARING:
+        _write_records(now)
+        for folder in now.folders:
+            record_file(folder).merge()
 
 
 _ACTIVE_LOGS: list[ReportLog] = []
@@ -171,7 +185,7 @@ def _stop_logging() -> None:
 
 def comparison_records() -> list[ComparisonRecord]:
     """The records since comparison mode was last turned on."""
-    return [record for mode in _ACTIVE_MODES for record in mode.records]
+    return [record for now in _COMPARING for record in now.report]
 
 
 def _checked_value(name: str, value: Any, default: Any) -> Any:

@@ -39,11 +39,35 @@ _CHIPS = {
 def system_desc(arch: str, grid: tuple[int, int], chips: int) -> Attribute:
     """``#ttcore.system_desc<...>`` of equal chips in a ring."""
     known = arch if arch in _CHIPS else "wormhole_b0"
-    chip = (
-        f"{{arch = <{known}>, grid = {grid[0]}x{grid[1]}, coord_translation_offsets = 18x18, {_CHIPS[known]}, "
-        f"supported_data_types = {_DATA_TYPES}, supported_tile_sizes = {_TILES}, dst_physical_size_tiles = 16, "
-        "num_cbs = 32, num_compute_threads = 1, num_datamovement_threads = 2}"
+    return _of_chips(_chip(known, grid, _CHIPS[known], 16, 32), chips)
+
+
+@cache
+def system_desc_of(target: SystemDesc, chips: int) -> Attribute:
+    """``#ttcore.system_desc<...>`` of chips with the numbers of a target; that of a cpu is a Wormhole's.
+
+    The bytes of L1 that a target has are those above ``l1_unreserved_base``.
+    """
+    if target.arch not in _CHIPS:
+        return system_desc(target.arch, target.grid, chips)
+    numbers = {name: int(value) for name, value in (each.split(" = ") for each in _CHIPS[target.arch].split(", "))}
+    numbers["l1_size"] = target.l1_bytes + numbers["l1_unreserved_base"]
+    if target.dram_bytes is not None:
+        numbers["dram_channel_size"] = target.dram_bytes // numbers["num_dram_channels"]
+    text = ", ".join(f"{name} = {value}" for name, value in numbers.items())
+    return _of_chips(_chip(target.arch, target.grid, text, target.dst_tiles, target.max_circular_buffers or 32), chips)
+
+
+def _chip(arch: str, grid: tuple[int, int], numbers: str, dst_tiles: int, circular_buffers: int) -> str:
+    return (
+        f"{{arch = <{arch}>, grid = {grid[0]}x{grid[1]}, coord_translation_offsets = 18x18, {numbers}, "
+        f"supported_data_types = {_DATA_TYPES}, supported_tile_sizes = {_TILES}, "
+        f"dst_physical_size_tiles = {dst_tiles}, num_cbs = {circular_buffers}, num_compute_threads = 1, "
+        "num_datamovement_threads = 2}"
     )
+
+
+def _of_chips(chip: str, chips: int) -> Attribute:
     every = range(chips)
     ring = [f"[<[{index}, 0, 0], [{(index + 1) % chips}, 0, 0]>]" for index in every] if chips > 1 else []
     joined = ", ".join(each[1:-1] for each in ring)
@@ -82,7 +106,9 @@ def device(grid: tuple[int, int], channels: int, mesh: tuple[int, ...], version:
     )
 
 
-def register_device(module: ModuleOp, target: SystemDesc | None, mesh: Sequence[int], rewriter: Rewriter) -> None:
+def register_device(
+    module: ModuleOp, target: SystemDesc | None, mesh: Sequence[int], rewriter: Rewriter, *, is_mock: bool = True
+) -> None:
     """Gives a module a system description and its default device, where it has none.
 
     Args:
@@ -90,13 +116,17 @@ def register_device(module: ModuleOp, target: SystemDesc | None, mesh: Sequence[
         target: The system; None keeps the module's, or takes a Wormhole.
         mesh: The mesh; empty for that of the module's `ttcore.meshes`, of the system, or one device.
         rewriter: Counts the change.
+        is_mock: Whether only architecture and grid are the target's, and other numbers those of tt-mlir's mock.
     """
     shape = (
         tuple(mesh) or _mesh_of(module) or (target.mesh if target is not None and math.prod(target.mesh) > 1 else ())
     )
     arch, grid = ("wormhole_b0", (8, 8)) if target is None else (target.arch, target.grid)
     if target is not None or SYSTEM_DESC not in module.attributes:
-        module.attributes[SYSTEM_DESC] = system_desc(arch, grid, math.prod(shape))
+        chips = math.prod(shape)
+        module.attributes[SYSTEM_DESC] = (
+            system_desc(arch, grid, chips) if target is None or is_mock else system_desc_of(target, chips)
+        )
     block = module.body.block
     if any(op.name == "ttcore.device" for op in block.ops):
         return

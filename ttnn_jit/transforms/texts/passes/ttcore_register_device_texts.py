@@ -40,7 +40,8 @@ class TTCoreRegisterDeviceText(TextPass):
 
     def change(self, module: ModuleOp, rewriter: Rewriter) -> None:
         """Registers the device of a module."""
-        register_device(module, self._target(), self.mesh_shape, rewriter)
+        is_mock = not self.system_desc_path
+        register_device(module, self._target(), self.mesh_shape, rewriter, is_mock=is_mock)
 
     def _target(self) -> SystemDesc | None:
         path = self.system_desc_path

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ttnn_jit.dialects.upstream.rewriting.greedy import merged, rewrite
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.canonical_forms import FOLDERS
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.composite_fusions import COMPOSITES
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.fusions import FUSIONS, PERMUTED_PRODUCTS, TAGS
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.scaled_convolutions import SCALED
 from ttnn_jit.transforms.texts.text_pass import TextPass
@@ -36,4 +37,4 @@ class TTIRFusing(TextPass):
         rewrite(module, TAGS.by_name, rewriter, erases_dead=False)
         permuted = PERMUTED_PRODUCTS.by_name if self.ttnn_enable_permute_matmul_fusion else {}
         scaled = SCALED.by_name if self.ttnn_enable_conv2d_with_multiply_pattern else {}
-        rewrite(module, merged(FOLDERS, scaled, FUSIONS.by_name, permuted), rewriter)
+        rewrite(module, merged(FOLDERS, scaled, FUSIONS.by_name, COMPOSITES.by_name, permuted), rewriter)

@@ -1,0 +1,246 @@
+"""Writes a text of another compiler as a Python program of ttnn calls.
+
+A program has a function for each entry point, and one for each function that runs once (``ttcore.load_cached``). What
+an entry point reads besides its arguments, constants and the results of those functions, ``prepare`` makes. Constants
+of many numbers lie in a file of torch beside the program.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import count
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ttnn_jit.compiler.texts.text_programs import TextModule, constant_tensor
+from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.dialects.functions import single_function
+from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.dialects.text_calls.text_attributes import name_of
+from ttnn_jit.emitpy import WrittenFunction, identifier, indented, placement, write_function
+from ttnn_jit.emitpy.value_text import call_text, value_text
+from ttnn_jit.frontend.ir.lowering import Argument, Constant, KeptResult, LoweredText, Source
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.transforms.passes.convert_stablehlo_to_ttir import StablehloToTTIRPipeline
+from ttnn_jit.transforms.texts.registry import text_passes
+
+if TYPE_CHECKING:
+    import torch
+
+INLINE_NUMBERS = 32
+"""A constant of more numbers lies in the file beside the program."""
+_INDENT = "    "
+_RESERVED = ("torch", "ttnn", "constants", "device", "Path")
+
+
+@dataclass(frozen=True)
+class TranslatedEntry:
+    """An entry point of a program.
+
+    Attributes:
+        name: The function.
+        preparation: The function that makes what it reads behind its arguments; empty if it reads nothing else.
+        arguments: The specs of its arguments.
+    """
+
+    name: str
+    preparation: str
+    arguments: tuple[TensorSpec, ...]
+
+
+@dataclass(frozen=True)
+class TranslatedText:
+    """A program in Python.
+
+    Attributes:
+        source: The program.
+        constants: Tensors that it loads from a file beside it, by name.
+        entries: Its entry points.
+    """
+
+    source: str
+    constants: Mapping[str, torch.Tensor]
+    entries: tuple[TranslatedEntry, ...] = ()
+
+
+def translated(entries: Sequence[tuple[TextModule, str]]) -> TranslatedText:
+    """The program of entry points, each with its module.
+
+    Raises:
+        CompileError: An op has no call in ttnn, or the text is for several devices.
+    """
+    return _Writer(entries).program()
+
+
+def on_chip(module: ModuleOp) -> None:
+    """StableHLO becomes TTIR, and element types those of a chip, for which ttnn has names; TTNN has them."""
+    dialects = {name_of(op).partition(".")[0] for op in module.walk()}
+    if dialects & {"stablehlo", "chlo", "sdy"}:
+        StablehloToTTIRPipeline().apply(None, module)  # type: ignore[arg-type]  # it needs no context
+    if "ttnn" not in dialects:
+        for each in text_passes("ttir-element-type-normalization", ""):
+            each.apply(None, module)  # type: ignore[arg-type]
+
+
+class _Writer:
+    """Writes a program.
+
+    Args:
+        entries: Entry points, each with its module.
+    """
+
+    def __init__(self, entries: Sequence[tuple[TextModule, str]]) -> None:
+        self._entries = entries
+        self._functions: dict[tuple[int, str], WrittenFunction] = {}
+        self._used = {*_RESERVED}
+        self._constants: dict[str, torch.Tensor] = {}
+
+    def program(self) -> TranslatedText:
+        """The program, and the constants that it loads."""
+        for module, name in self._entries:
+            if math.prod(module.mesh) > 1:
+                raise CompileError(
+                    f"the text is for {math.prod(module.mesh)} devices, and programs of one are written",
+                    location=location_of(module.functions[name]),
+                    help="`--mesh 1x1` writes it for one device, if it has no collective",
+                )
+        entries = [self._written(*each) for each in self._entries]
+        prepared, mains = [], []
+        for (module, name), entry in zip(self._entries, entries, strict=True):
+            steps = _Preparation(self, module, name, entry, is_only=len(self._entries) == 1)
+            if steps.results:
+                prepared.append(steps.source())
+            mains.append((entry, steps, module.program(name).arguments))
+        functions = [each.source for each in self._functions.values()]
+        imports = ["from pathlib import Path", ""] if self._constants else []
+        uses_torch = any("torch." in each for each in prepared)
+        imports += ["import torch"] * uses_torch + ["import ttnn"]
+        main = self.free_name("main" if "main" not in self._used else "run")
+        source = "\n\n\n".join(["\n".join(imports), *functions, *prepared, _main(main, mains)])
+        called = tuple(TranslatedEntry(entry.name, steps.name, (*specs,)) for entry, steps, specs in mains)
+        return TranslatedText(source + "\n", self._constants, called)
+
+    def _written(self, module: TextModule, name: str) -> WrittenFunction:
+        key = id(module), name
+        found = self._functions.get(key)
+        if found is None:
+            lowered = module.program(name).lowered
+            called = self.free_name(name)
+            found = write_function(single_function(lowered.module), lowered.names, called, (*self._used,))
+            self._functions[key] = found
+        return found
+
+    def lowered(self, module: TextModule, name: str) -> tuple[WrittenFunction, LoweredText]:
+        """A function in Python, and in IR."""
+        return self._written(module, name), module.program(name).lowered
+
+    def free_name(self, hint: str) -> str:
+        """A name of a function that none has yet."""
+        name = identifier(hint)
+        found = next(each for index in count() if (each := f"{name}_{index}" if index else name) not in self._used)
+        self._used.add(found)
+        return found
+
+    def constant(self, hint: str, constant: Constant, spec: TensorSpec) -> str:
+        """The source of a constant as a tensor of torch."""
+        tensor = constant_tensor(constant.numbers, spec)
+        if tensor.numel() <= INLINE_NUMBERS:
+            return f"torch.tensor({tensor.tolist()!r}, dtype={tensor.dtype})"
+        name = next(each for index in count() if (each := f"{hint}_{index}" if index else hint) not in self._constants)
+        self._constants[name] = tensor
+        return f'constants["{name}"]'
+
+
+class _Preparation:
+    """What one entry point reads besides its arguments.
+
+    Attributes:
+        name: The name of the function that makes it.
+        results: The sources of what it returns.
+    """
+
+    def __init__(
+        self, writer: _Writer, module: TextModule, name: str, entry: WrittenFunction, *, is_only: bool
+    ) -> None:
+        self._writer = writer
+        self._module = module
+        self._lines: list[str] = []
+        self._made: dict[tuple[int, str] | tuple[str, tuple[str, ...]], str] = {}
+        self._used = {*_RESERVED, *entry.parameters}
+        lowered = module.program(name).lowered
+        self._arguments = [
+            parameter
+            for parameter, source in zip(entry.parameters, lowered.inputs, strict=False)
+            if isinstance(source, Argument)
+        ]
+        self._entry = entry
+        self.results = [
+            self._expression(source, self._arguments, spec, parameter)
+            for source, spec, parameter in zip(lowered.inputs, lowered.specs, entry.parameters, strict=False)
+            if not isinstance(source, Argument)
+        ]
+        self.name = writer.free_name("prepare" if is_only else f"prepare_{entry.name}") if self.results else ""
+
+    def source(self) -> str:
+        """The function."""
+        lines = [f"def {self.name}({', '.join(['device', *self._arguments])}):"]
+        lines.append(f'{_INDENT}"""What `{self._entry.name}` reads besides its arguments, made once."""')
+        if any("constants[" in each for each in self._lines):
+            lines.append(f'{_INDENT}constants = torch.load(Path(__file__).with_suffix(".pt"))')
+        lines += map(indented, self._lines)
+        lines.append(f"{_INDENT}return [{', '.join(self.results)}]")
+        return "\n".join(lines)
+
+    def _expression(self, source: Source, arguments: Sequence[str], spec: TensorSpec, hint: str) -> str:
+        match source:
+            case Argument(index):
+                return arguments[index]
+            case Constant(numbers):
+                made = self._writer.constant(hint, source, spec)
+                line = call_text("ttnn.from_torch", [made, placement(spec), "device=device"])
+                return self._assigned((id(numbers), value_text(spec.dtype)), line, hint)
+            case KeptResult(callee, operands, index):
+                return self._kept(callee, operands, index, arguments, hint)
+
+    def _kept(self, callee: str, operands: Sequence[Source], index: int, arguments: Sequence[str], hint: str) -> str:
+        function, lowered = self._writer.lowered(self._module, callee)
+        specs = iter(lowered.specs)
+        given = [self._expression(each, arguments, next(specs), "value") for each in operands]
+        passed = [
+            self._expression(source, given, spec, parameter)
+            for source, spec, parameter in zip(lowered.inputs, lowered.specs, function.parameters, strict=False)
+        ]
+        call = f"{function.name}({', '.join(passed or ['device'])})"
+        is_one = len(lowered.results) == 1
+        name = self._assigned((function.name, (*passed,)), call, hint if is_one else f"{function.name}_results")
+        return name if is_one else f"{name}[{index}]"
+
+    def _assigned(self, key: tuple[int, str] | tuple[str, tuple[str, ...]], line: str, hint: str) -> str:
+        """The variable of a value, which a line is written for once."""
+        if key not in self._made:
+            base = identifier(hint)
+            taken = self._used | {*self._made.values()}
+            taken -= {hint} - {*self._arguments, *self._made.values()}
+            self._made[key] = next(
+                each for index in count() if (each := f"{base}_{index}" if index else base) not in taken
+            )
+            self._lines.append(f"{self._made[key]} = {line}")
+        return self._made[key]
+
+
+def _main(name: str, entries: Sequence[tuple[WrittenFunction, _Preparation, Sequence[TensorSpec]]]) -> str:
+    lines = [f"def {name}():", "    device = ttnn.open_device(device_id=0)"]
+    for entry, preparation, specs in entries:
+        made = [f"ttnn.ones({list(each.shape)}, {placement(each)}, device=device)" for each in specs]
+        passed = ["*arguments"] if made else []
+        if made:
+            lines += ["    arguments = [", *(f"        {each}," for each in made), "    ]"]
+        if preparation.results:
+            lines.append(f"    prepared = {preparation.name}({', '.join(['device', *passed])})")
+            passed.append("*prepared")
+        lines.append(f"    print({entry.name}({', '.join(passed or ['device'])}))")
+    lines += ["    ttnn.close_device(device)", "", "", 'if __name__ == "__main__":', f"    {name}()"]
+    return "\n".join(lines)

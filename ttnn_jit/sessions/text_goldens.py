@@ -1,0 +1,242 @@
+"""Verdicts on the results of an op of a text: its golden on given operands, and the allowed difference."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from xdsl.ir import SSAValue
+
+from ttnn_jit.compiler.texts.text_programs import TextModule
+from ttnn_jit.compiler.texts.text_steps import Step
+from ttnn_jit.dialects.text_calls.op_calls import OpCall
+from ttnn_jit.dialects.text_calls.tensor_types import spec_in_text
+from ttnn_jit.golden.comparison_recorder import Outcome
+from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, judge
+from ttnn_jit.specs.dtypes import WIDE_FLOATS
+from ttnn_jit.specs.target import Numerics
+from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.ttnn.calling.golden_calls import GoldenCall
+from ttnn_jit.ttnn.observing.comparison_tolerances import JudgedCall, chained_tolerance
+
+if TYPE_CHECKING:
+    import torch
+
+_ERROR_ON_CHIP = 2.0**-7
+"""Relative error of a step on a chip, which rounds factors by its fidelity, and values between steps."""
+_RELATIVE = 2.0**-20
+"""Of the golden, and of the root mean square of all its elements: eight roundings to float32."""
+_SUM_ERROR = 2.0**-16
+"""Relative error of float32 sums, as of eager calls (ttnn/observing/comparison_tolerances.py)."""
+_WIDE_UNITS = 4.0
+"""Of floats of 64 bits, in which goldens are computed as well: they are off by a unit or two themselves."""
+_WIDE_RELATIVE = 2.0**-49
+"""As `_RELATIVE`, of results in float64."""
+_WIDE_SUM_ERROR = 2.0**-45
+"""As `_SUM_ERROR`, of results in float64."""
+
+
+class JudgedOp:
+    """A call of a golden, beside the results of the op.
+
+    Args:
+        read: The op.
+        values: Its operands: a tensor each, or of an exchange the tensors of all devices.
+        on_chip: Whether the op ran with the numerics of a chip.
+        mesh: Of an exchange, the extents of the mesh.
+        relative: Of a chain of ops, the allowed relative root mean square of the differences; None: the operands are
+            those that the op had.
+    """
+
+    def __init__(
+        self,
+        read: OpCall,
+        values: Mapping[SSAValue, Any],
+        on_chip: bool,
+        mesh: tuple[int, ...] | None = None,
+        relative: float | None = None,
+    ) -> None:
+        self._read = read
+        self._is_on_chip = on_chip
+        self._mesh = mesh
+        self._relative = relative
+        self._keys = [*values]
+        tensors = [each for value in values.values() for each in (value if mesh else (value,))]
+        wide = tuple(map(_widened, tensors))
+        golden = GoldenCall(None, wide, (), self._golden)  # type: ignore[arg-type]
+        specs = [*read.results]
+        self._judged = JudgedCall(golden, None, specs, on_chip=on_chip)  # type: ignore[arg-type]
+        self._call = golden
+
+    def _golden(self, torch: Any, *tensors: torch.Tensor) -> Any:
+        given: Iterable[Any] = tensors
+        if self._mesh:
+            count = math.prod(self._mesh)
+            given = [[*tensors[at : at + count]] for at in range(0, len(tensors), count)]
+        call = self._read.call(dict(zip(self._keys, given, strict=True)).get)
+        call.mesh = self._mesh or (1,)
+        return self._read.operation.golden(torch, call)
+
+    def goldens(self) -> list[torch.Tensor]:
+        """The golden of each result.
+
+        Raises:
+            Exception: Whatever torch raises.
+        """
+        return _listed(self._call())
+
+    def outcomes(
+        self, got: Sequence[torch.Tensor], goldens: Sequence[torch.Tensor], names: Sequence[str] = ()
+    ) -> list[Outcome]:
+        """The outcome for each result, which has the shape of its golden; `names` are those of the values."""
+        specs = [self._read.results[0 if self._mesh else index] for index, _ in enumerate(got)]
+        if self._read.operation.compared_elements is None:
+            judged = [*zip(got, goldens, specs, strict=True)]
+        else:
+            judged = self._selected_elements(got, goldens, specs)
+        return [
+            self._outcome(index, own, golden, each)._replace(name=names[index] if index < len(names) else "")
+            for index, (own, golden, each) in enumerate(zip(got, goldens, judged, strict=True))
+        ]
+
+    def verdicts(self, got: Sequence[torch.Tensor]) -> list[Verdict]:
+        """The verdict on each result, or of an exchange on the result of each device."""
+        goldens = self.goldens()
+        reason = shape_mismatch(got, goldens)
+        if reason:
+            return [Verdict(matches=False, reason=reason, pcc=0.0, max_ulp=0.0)]
+        return [each.verdict for each in self.outcomes(got, goldens)]
+
+    def verdict(self, index: int, got: torch.Tensor) -> Verdict:
+        """The verdict on one result, or of an exchange on the result of one device."""
+        results = [got if at == index else each for at, each in enumerate(self.goldens())]
+        return self.verdicts(results)[index]
+
+    def _selected_elements(
+        self, got: Sequence[torch.Tensor], goldens: Sequence[torch.Tensor], specs: Sequence[TensorSpec]
+    ) -> list[tuple[torch.Tensor, torch.Tensor, TensorSpec]]:
+        """Of results that are indices, the elements that they name, which are compared."""
+        import torch
+
+        assert self._read.operation.compared_elements is not None, "results are indices"
+        by_value = dict(zip(self._keys, self._call.operands, strict=True))
+        call = self._read.call(by_value.get)
+        pairs = zip(
+            *(self._read.operation.compared_elements(torch, call, each) for each in (got, goldens)), strict=True
+        )
+        floats = (spec_in_text(value.type) for value in self._keys)
+        element = next((spec for spec in floats if not spec.dtype.is_integer), specs[0])
+        # The elements at indices are exact, whatever they are rounded to.
+        return [
+            (pair[0], pair[1], element if pair[0].is_floating_point() else spec)
+            for pair, spec in zip(pairs, specs, strict=True)
+        ]
+
+    def _outcome(
+        self,
+        index: int,
+        result: torch.Tensor,
+        golden: torch.Tensor,
+        judged: tuple[torch.Tensor, torch.Tensor, TensorSpec],
+    ) -> Outcome:
+        got, right, spec = judged
+        tolerance = self._tolerance(index, spec)
+        right = right.to(spec.dtype.torch) if spec.dtype.compute.is_bool else _plain(right)
+        exact = right if not right.is_floating_point() else right.double()
+        if _is_exact(got, right):
+            verdict = Verdict(matches=True, reason="", pcc=1.0, max_ulp=0.0, allclose=True)
+        else:
+            verdict = judge(got, exact, ResultFormat(spec.dtype, self._is_on_chip), tolerance)
+        dtype = self._read.results[0 if self._mesh else index].dtype.mlir
+        return Outcome(verdict, result, _plain(golden), dtype, str(tolerance), self._call.operands)
+
+    def _tolerance(self, index: int, spec: TensorSpec) -> Tolerance:
+        if self._relative is not None:
+            return chained_tolerance(self._relative, partial(self._judged.noise, index, self._relative))
+        operation = self._read.operation
+        stated = operation.stated_ulp(self._read.call(lambda _: None))
+        units = max(stated or 0.5, 0.5) + spec.dtype.is_block_float / 2
+        if spec.dtype in WIDE_FLOATS:
+            noise = partial(self._judged.noise, index, _WIDE_SUM_ERROR, narrows=False)
+            return Tolerance(max(units, _WIDE_UNITS), relative=_WIDE_RELATIVE, noise=noise)
+        if stated is not None:
+            return Tolerance(units)
+        return Tolerance(units, relative=_RELATIVE, noise=partial(self._judged.noise, index, self._error()))
+
+    def _error(self) -> float:
+        """The relative error of a step: of a sum in float32, or of the element type to which steps are rounded."""
+        if self._is_on_chip:
+            return _ERROR_ON_CHIP
+        if not self._read.operation.rounds_intermediates:
+            return _SUM_ERROR
+        dtypes = [spec_in_text(value.type).dtype.unpacked for value in self._keys]
+        return max([_SUM_ERROR, *(2.0 ** (1 - dtype.mantissa_bits) for dtype in dtypes if not dtype.is_integer)])
+
+
+def verdicts_of(module: TextModule, step: Step) -> Iterator[Verdict]:
+    """The verdicts on the results of an op, on the operands that it read; none if the results are drawn."""
+    on_chip = module.target.numerics is Numerics.DEVICE
+    if step.is_exchange:
+        (got,) = step.results.values()
+        yield from JudgedOp(step.read, step.operands, on_chip, module.mesh).verdicts(got)
+    elif not step.read.operation.is_random:
+        for _, given, results in distinct_devices(step, math.prod(module.mesh)):
+            yield from JudgedOp(step.read, given, on_chip).verdicts(results)
+
+
+def distinct_devices(
+    step: Step, devices: int
+) -> Iterator[tuple[int, dict[SSAValue, torch.Tensor], list[torch.Tensor]]]:
+    """Operands and results of an op on each device; devices with the same operands have the same results, once."""
+    seen = set()
+    for device in range(devices):
+        given = {value: tensors[device] for value, tensors in step.operands.items()}
+        key = tuple(map(id, given.values()))
+        if key not in seen:
+            seen.add(key)
+            yield device, given, [tensors[device] for tensors in step.results.values()]
+
+
+def shape_mismatch(got: Sequence[torch.Tensor], goldens: Sequence[torch.Tensor]) -> str:
+    """How results differ from their goldens in number or shape; empty if they do not."""
+    if len(got) != len(goldens):
+        return f"it has {len(got)} results, and its golden {len(goldens)}"
+    for index, (own, golden) in enumerate(zip(got, goldens, strict=True)):
+        if tuple(own.shape) != tuple(golden.shape):
+            return f"result {index} has the shape {list(own.shape)}, and its golden {list(golden.shape)}"
+    return ""
+
+
+def _is_exact(got: torch.Tensor, golden: torch.Tensor) -> bool:
+    """Whether a result is its golden, rounded to the result's type; NaN is unequal to itself."""
+    import torch
+
+    own = got.view(torch.int64) if got.dtype is torch.uint64 else got
+    return torch.equal(own, golden.to(own.dtype))
+
+
+def _widened(x: torch.Tensor) -> torch.Tensor:
+    """Floats as float64, and unsigned integers as int64: torch computes with few unsigned types."""
+    import torch
+
+    if x.is_floating_point():
+        return x.double()
+    if x.dtype is torch.uint64:
+        from ttnn_jit.golden.unsigned_tensors import unsigned
+
+        return unsigned(x)
+    return x if x.dtype.is_signed or x.dtype.itemsize == 1 else x.long()
+
+
+def _plain(golden: torch.Tensor) -> torch.Tensor:
+    """The bits of unsigned integers of 64 bits as int64; other tensors as they are."""
+    import torch
+
+    found = golden.as_subclass(torch.Tensor)
+    return found.view(torch.int64) if found.dtype is torch.uint64 else found
+
+
+def _listed(found: Any) -> list[torch.Tensor]:
+    return [*found] if isinstance(found, list | tuple) else [found]
