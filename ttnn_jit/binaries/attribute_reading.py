@@ -44,10 +44,15 @@ def _short(value: Any) -> str:
 def _attribute(kind: str, type_: Any, value: Any, variant: str) -> Attribute:
     if isinstance(type_, Union):
         return _of_union(variant, value)
+    if kind == "I64ElementsAttr":  # pairs of devices, whose vector is flat
+        return attribute_of_value([value[place : place + 2] for place in range(0, len(value), 2)], kind)
     if not kind.startswith("#"):
         word = _keyword(kind, value) if isinstance(type_, Enum) else value
         return attribute_of_value(word, kind)
-    name = kind[1:]
+    return _of_dialect(kind[1:], value)
+
+
+def _of_dialect(name: str, value: Any) -> Attribute:
     match value:
         case list():
             return ttnn_shape(value)

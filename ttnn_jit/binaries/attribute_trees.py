@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -10,6 +11,7 @@ from typing import Any
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
+    DenseIntOrFPElementsAttr,
     FloatAttr,
     IntegerAttr,
     IntegerType,
@@ -24,7 +26,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.ir.affine import AffineMap
 
-from ttnn_jit.diagnostics.errors import DTypeError, InternalError
+from ttnn_jit.diagnostics.errors import CompileError, DTypeError, InternalError
 from ttnn_jit.dialects.text_calls.text_attributes import symbol_of
 from ttnn_jit.dialects.ttcore import DimensionsAttr, KeywordAttr
 from ttnn_jit.dialects.ttnn_attributes import CoreRangeAttr
@@ -32,6 +34,7 @@ from ttnn_jit.dialects.upstream import tables
 from ttnn_jit.dialects.upstream.rewriting.attributes_of_values import ENUMERATORS
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import parsed
 from ttnn_jit.dialects.upstream.table_attributes import TableAttribute, attribute_class
+from ttnn_jit.dialects.upstream.upstream_parser import SplatElementsAttr
 from ttnn_jit.schemas.schema import Enum, Record, Scalar, Schema, Text, Union, Vector
 
 
@@ -71,12 +74,12 @@ def tree_of(attribute: Attribute) -> Any:
     """An attribute as a tree.
 
     Raises:
-        InternalError: No tree says what it is.
+        CompileError: No tree says what it is.
     """
     for kind in type(attribute).__mro__:
         if (reader := _READERS.get(kind)) is not None:
             return reader(attribute)
-    raise InternalError(f"{attribute} has no form in a binary")
+    raise CompileError(f"{str(attribute)[:60]} has no form in a binary")
 
 
 def _integer(attribute: IntegerAttr[Any]) -> int | bool:
@@ -123,6 +126,8 @@ _READERS: Mapping[type[Attribute], Callable[[Any], Any]] = {
     StringAttr: lambda attribute: attribute.data,
     ArrayAttr: lambda attribute: [*map(tree_of, attribute.data)],
     DenseArrayBase: _dense,
+    DenseIntOrFPElementsAttr: lambda attribute: [*attribute.get_values()],
+    SplatElementsAttr: lambda attribute: [tree_of(attribute.element)] * math.prod(attribute.type.get_shape()),
     TableAttribute: _parameters,
     KeywordAttr: lambda attribute: Keyword.of(attribute.data, ""),
     DimensionsAttr: lambda attribute: [*attribute.data],
@@ -183,15 +188,17 @@ _RENAMED = {
 
 
 def _record(schema: Schema, record: Record, tree: Any) -> dict[str, Any]:
-    if isinstance(tree, list):
+    if isinstance(tree, list) and {*record.fields} == {"y", "x"} and len(tree) == 2:
+        return {"y": int(tree[0]), "x": int(tree[1])}
+    if isinstance(tree, list) and record.is_struct and len(tree) == len(record.fields):
         return {name: int(each) for name, each in zip(record.fields, tree, strict=True)}
     if not isinstance(tree, Mapping):
-        raise InternalError(f"{tree} is no {record.name}")
+        raise CompileError(f"{tree} is no {record.name} of a binary")
     found: dict[str, Any] = {}
     for name, value in tree.items():
         field = record.fields.get(_RENAMED.get(name, str(name)))
         if field is None:
-            raise InternalError(f"{record.name} has no field for the parameter {name}")
+            raise CompileError(f"{record.name} of a binary has no field for the parameter {name}")
         found |= fitted_field(schema, field.name, field.type, value)
     return found
 
@@ -203,6 +210,8 @@ def fitted_field(schema: Schema, name: str, type_: Any, tree: Any) -> dict[str, 
     if not isinstance(type_, Union):
         return {name: fitted(schema, type_, tree)}
     variant = _variant(type_, tree)
+    if variant not in type_.tags:
+        raise CompileError(f"{type_.name} of a binary has no {variant}")
     table = schema.record(type_.variants[type_.tags[variant]][1])
     value = tree if isinstance(tree, Mapping) else {next(iter(table.fields)): tree}
     return {f"{name}_type": variant, name: fitted(schema, table, value)}
@@ -296,10 +305,9 @@ def _raw(cpp_type: str, dialect: str, value: Any) -> Any:
     inner = _WRAPPED.match(cpp_type)
     if inner and isinstance(value, Mapping) and _INTEGER.fullmatch(inner[1]):
         return tuple(value.values())
-    if isinstance(value, list):
-        return tuple(_raw(inner[1] if inner else cpp_type, dialect, each) for each in value)
     if inner:
-        return _raw(inner[1], dialect, value)
+        is_list = isinstance(value, list) and not cpp_type.startswith("optional")
+        return tuple(_raw(inner[1], dialect, each) for each in value) if is_list else _raw(inner[1], dialect, value)
     if cpp_type in _NUMBERS:
         return _NUMBERS[cpp_type](value)
     found = tables.attribute_of_class(cpp_type, dialect)
@@ -315,6 +323,8 @@ def _nested(name: str, value: Any) -> Attribute:
     if name == "ttnn.core_range":
         first, last = value["start_coord"], value["end_coord"]
         return parsed(f"#{name}<({first['x']},{first['y']}), ({last['x']},{last['y']})>")
+    if name == "ttcore.grid":
+        return parsed(f"#{name}<{value['y']}x{value['x']}>")
     if name == "ttnn.shape":
         return parsed(f"#{name}<{'x'.join(map(str, value))}>")
     return parsed(attribute_text(name, value))

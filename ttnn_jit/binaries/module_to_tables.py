@@ -14,7 +14,7 @@ from ttnn_jit.binaries.attribute_trees import DATA_TYPES, case_of, fitted, fitte
 from ttnn_jit.binaries.constants import number_of_chain, raw_elements
 from ttnn_jit.binaries.operation_rows import OperationTable, record_of, row_of, rows_of, table_of_operation
 from ttnn_jit.binaries.system_trees import system_tree
-from ttnn_jit.binaries.tensor_descriptions import data_type_of, description, layout_of, memory_config_tree
+from ttnn_jit.binaries.tensor_descriptions import data_type_of, description, known_fields, layout_of, memory_config_tree
 from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
 from ttnn_jit.dialects import print_module
 from ttnn_jit.dialects.locations import location_of
@@ -30,6 +30,7 @@ from ttnn_jit.schemas.schema import Field, Record, Schema, Union, Vector, schema
 
 Tree = dict[str, Any]
 _DEVICE, _SEMAPHORE = "!ttnn.device", "!ttnn.global_semaphore"
+_HOST = "SystemMemory"
 
 
 def has_tables(module: ModuleOp) -> bool:
@@ -53,13 +54,14 @@ class ModuleWriter:
 
     Args:
         module: A module of TTNN.
+        types: The schema; only the newest is one of files that are written.
 
     Raises:
         CompileError: A binary has no table for an operation, a type or an attribute of it.
     """
 
-    def __init__(self, module: ModuleOp) -> None:
-        self.schema = schema()
+    def __init__(self, module: ModuleOp, types: Schema | None = None) -> None:
+        self.schema = schema() if types is None else types
         self.functions = programs_of(module)
         self.indices = {name: index for index, name in enumerate(self.functions)}
         self.entries = {*entries_of(module)}
@@ -127,7 +129,7 @@ class _ProgramWriter:
             if not isinstance(value.type, TensorType) and str(value.type) not in {_DEVICE, _SEMAPHORE}:
                 raise CompileError(f"a binary has no input of {value.type}", location=location_of(self.function))
         semaphores = [tree for value, tree in given if str(value.type) == _SEMAPHORE]
-        return tree | {"semaphore_inputs": semaphores}
+        return known_fields(self.schema.record("ttnn.Program"), tree | {"semaphore_inputs": semaphores})
 
     def _opened(self, reference: Tree) -> Tree:
         """The operation that opens a device, for a function that gets it as an argument."""
@@ -194,7 +196,10 @@ class _OperationWriter:
     def _record(self, record: Record) -> Tree:
         found: Tree = {}
         for field in record.fields.values():
-            found |= self._field(field)
+            part = self._field(field)
+            # The host has no memory config.
+            if not any(isinstance(each, dict) and each.get("buffer_type") == _HOST for each in part.values()):
+                found |= part
         return found
 
     def _field(self, field: Field) -> Tree:

@@ -58,7 +58,8 @@ def attribute_tree(types: Schema, attribute: Any) -> dict[str, Any]:
     """The description that ``#ttcore.system_desc<...>`` gives; without a grid of DRAM its banks are in one row."""
     found: dict[str, Any] = fitted(types, types.record("SystemDesc"), tree_of(attribute))
     for chip in found["chip_descs"]:
-        chip.setdefault("dram_grid_size", {"y": 1, "x": chip["num_dram_channels"]})
+        if "dram_grid_size" in types.record("ChipDesc").fields:
+            chip.setdefault("dram_grid_size", {"y": 1, "x": chip["num_dram_channels"]})
     return found
 
 

@@ -14,6 +14,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ttnn_jit.binaries.attribute_reading import attribute_of_field
 from ttnn_jit.binaries.constants import elements_attribute
+from ttnn_jit.binaries.location_texts import location_of_text
 from ttnn_jit.binaries.operation_rows import operations_by_table, record_of, row_of
 from ttnn_jit.binaries.system_trees import description_attribute
 from ttnn_jit.binaries.tensor_descriptions import element_of, tensor_type
@@ -158,6 +159,7 @@ class _OperationReader:
         if table is None:
             raise ProgramFormatError(f"{variant}{f' of {case}' if case else ''} is no operation that is executed here")
         self.table, self.name = table, table.name
+        self._location = operation.get("loc_info", "")
         self.row: OperationRow = row_of(self.schema, table.name)
         self.held = dict(self._sources(record_of(self.schema, variant), tree))
 
@@ -191,6 +193,7 @@ class _OperationReader:
             result_types=[self._type(space, tree) for space, tree in references],
             properties=properties,
         )
+        made.location = location_of_text(self._location)
         self.program.define(references, made.results)
         return made
 
@@ -264,6 +267,8 @@ class _OperationReader:
                 yield each.name, self._constant()
             elif held is not None:
                 yield each.name, attribute_of_field(each.kind, held.field.type, held.value, held.variant)
+            elif not each.is_optional and each.kind == "#ttnn.memory_config":
+                yield each.name, parsed("#ttnn.memory_config<#ttnn.buffer_type<system_memory>>")
             elif not each.is_optional and not each.default and each.kind != "UnitAttr":
                 raise ProgramFormatError(f"`{self.name}` has no {each.name}")
 

@@ -17,7 +17,7 @@ from ttnn_jit.dialects.upstream.rewriting.made_attributes import parsed, parsed_
 from ttnn_jit.dialects.upstream.rewriting.ttnn_layouts import collapsed, ttnn_layout
 from ttnn_jit.dialects.upstream.table_attributes import TableAttribute
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.schemas.schema import Schema
+from ttnn_jit.schemas.schema import Record, Schema
 
 Tree = Mapping[str, Any]
 _KEYWORDS = {case: keyword for keyword, case in DATA_TYPES.items()}
@@ -167,13 +167,19 @@ def description(
     config = memory_config_tree(schema, layout)
     if config is not None:
         memory["memory_config"] = config
-    return {
+    tree = {
         "shape": [*type_.get_shape()],
         "mesh_shape": [*mesh] if layout.on_mesh else [1, 1],
         "layout": {"oob_val": "Undef", "memory_desc": memory},
         "shard_status": status,
         "local_shape": [*(type_.get_shape() if local is None else local)],
     }
+    return known_fields(schema.record("ttnn.TensorDesc"), tree)
+
+
+def known_fields(record: Record, tree: Tree) -> dict[str, Any]:
+    """The fields of a tree that the table of the schema's version has."""
+    return {name: value for name, value in tree.items() if name in record.fields}
 
 
 def tensor_type(tree: Tree) -> TensorType[Any]:

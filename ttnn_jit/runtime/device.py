@@ -89,6 +89,7 @@ class Device:
         programs: Hashes of the programs that ran on it: its program cache, as ttnn counts it.
         order: A lock held by replays of traces and by host reads and writes, so that no thread sees a partial result of
             either, as in a command queue; devices of a mesh share it.
+        collectives: The steps of recent collectives of its mesh, by what they depend on.
         shape: The mesh that a single device is: (1, 1).
     """
 
@@ -105,6 +106,7 @@ class Device:
         self.recorder: Recorder | None = None
         self.first_fit = BufferPool(default_idle_limit() // 2)
         self.captured = CapturedMemory()
+        self.collectives: dict[object, Callable[..., Any]] = {}
         self.closed = False
         self.open_target = id(target)
         self.pool: BufferPool = HOST_POOL

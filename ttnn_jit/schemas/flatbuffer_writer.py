@@ -31,6 +31,7 @@ class FlatbufferWriter:
         self._schema = schema
         self._builder: Any = flatbuffers.Builder(4096)
         self._written: dict[Any, int] = {}
+        self._trees: dict[tuple[str, int], int] = {}
 
     def write(self, tree: Tree, identifier: str) -> bytes:
         """The bytes, prefixed by their number.
@@ -51,6 +52,13 @@ class FlatbufferWriter:
         return found
 
     def _table(self, record: Record, tree: Tree) -> int:
+        """The place of a table; the same dict is looked at once."""
+        key = record.name, id(tree)
+        if key not in self._trees:
+            self._trees[key] = self._new_table(record, tree)
+        return self._trees[key]
+
+    def _new_table(self, record: Record, tree: Tree) -> int:
         unknown = tree.keys() - record.fields.keys() - {f"{name}_type" for name in record.fields}
         if unknown:
             raise InternalError(f"{record.name} has no field {sorted(unknown)[0]}")

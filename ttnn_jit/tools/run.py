@@ -24,7 +24,8 @@ from ttnn_jit.runtime.memory.buffer import HOST_POOL
 from ttnn_jit.runtime.meshes.mesh import MeshDevice
 from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.runtime.programs.torch_run import run_on_torch
-from ttnn_jit.runtime.tensors.tensor import Tensor, from_torch, torch_copy
+from ttnn_jit.runtime.tensors.tensor import Tensor, torch_copy
+from ttnn_jit.runtime.tensors.tensors_from_host import from_torch
 from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
 from ttnn_jit.specs.target import PRESETS, SystemDesc
 from ttnn_jit.specs.tensor_spec import BufferType, TensorSpec

@@ -7,6 +7,8 @@ from typing import Any
 from xdsl.ir import Attribute
 
 from ttnn_jit.dialects.upstream.rewriting.attributes_of_values import attribute_of_value, default_of
+from ttnn_jit.ttmlir.dialect_attributes import attribute_wrapper
+from ttnn_jit.ttmlir.enums import DialectEnum
 from ttnn_jit.ttmlir.wrapping import Wrapper
 
 
@@ -20,6 +22,11 @@ def attribute_from(value: Any, kind: str) -> Attribute:
     Raises:
         TypeError: The kind takes no such value.
     """
+    if isinstance(value, DialectEnum | str) and kind.startswith("#") and kind != "#builtin.string":
+        wrapper = attribute_wrapper(kind.removeprefix("#"), is_type=False)
+        assert wrapper is not None, "kinds of the tables are attributes of the tables"
+        held: Attribute = wrapper.get(value).held
+        return held
     return attribute_of_value(_held(value), kind)
 
 

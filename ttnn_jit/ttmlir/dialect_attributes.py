@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, ClassVar, Self
 
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute as HeldAttribute
 from xdsl.ir import TypeAttribute, affine
 
@@ -124,6 +124,8 @@ def _held_value(value: Any, parameter: Parameter, name: str) -> Any:
             found = kinds(value).keyword
         case str() if "StringAttr" in parameter.cpp_type:
             found = StringAttr(value)
+        case str() if parameter.cpp_type == "Attribute":  # a mesh or its symbol
+            found = SymbolRefAttr(value)
         case _:
             found = getattr(value, "held", value)
     return found

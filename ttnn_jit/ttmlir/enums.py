@@ -16,6 +16,7 @@ _OF_ENUMS = {
     ("MemorySpace", "dst"): "RegisterDst",
     ("BufferType", "dram"): "DRAM",
     ("AttentionMaskType", "none"): "NoMask",
+    ("OOBVal", "neginf"): "NegInf",
 }
 
 

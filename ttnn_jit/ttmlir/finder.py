@@ -1,4 +1,7 @@
-"""Finds the submodules of `ttmlir` and `_ttmlir_runtime`, which `ttnn/on_pythonpath` has where no real ones are."""
+"""Finds the submodules of `ttmlir`, `_ttmlir_runtime`, `builder` and `golden`.
+
+`ttnn/on_pythonpath` has these packages where no real ones are.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,20 @@ _HOMES = {
     "_ttmlir_runtime.runtime": "ttnn_jit.ttmlir.ttmlir_runtime.submission",
     "_ttmlir_runtime.binary": "ttnn_jit.ttmlir.ttmlir_runtime.program_binary",
     **{f"ttmlir.{name}": f"ttnn_jit.ttmlir.compiling.{name}" for name in ("compile_and_run", "compile_and_run_utils")},
+    "builder.base.builder": "ttnn_jit.module_builders.base.built_functions",
+    **{
+        f"builder.base.{name}": f"ttnn_jit.module_builders.base.{name}"
+        for name in ("builder_apis", "builder_enums", "builder_runtime")
+    },
+    "builder.base.builder_utils": "ttnn_jit.module_builders.base.builder_interface",
+    **{
+        f"builder.{name}.{name}_builder": f"ttnn_jit.module_builders.{name}.{name}_builder"
+        for name in ("ttir", "ttnn", "stablehlo", "d2m")
+    },
+    "golden.mapping": "ttnn_jit.module_builders.goldens.golden_functions",
 }
+_PACKAGES = ("ttmlir.dialects", *(f"builder.{name}" for name in ("base", "ttir", "ttnn", "stablehlo", "d2m")))
+"""Packages that have nothing but submodules."""
 
 
 class SubmoduleFinder(MetaPathFinder):
@@ -34,7 +50,7 @@ class SubmoduleFinder(MetaPathFinder):
         """The spec of a submodule of a stand-in, which has no path; None for others."""
         if path is None or len(path):
             return None
-        if fullname == "ttmlir.dialects":
+        if fullname in _PACKAGES:
             return ModuleSpec(fullname, None, is_package=True)
         if fullname in _HOMES:
             return ModuleSpec(fullname, _Loader(lambda: importlib.import_module(_HOMES[fullname])))

@@ -166,37 +166,54 @@ class _Call:
 
     def op(self, location: builtin.LocationAttr) -> ir.Operation:
         """The operation."""
-        operands, sizes = self._operands()
         properties = {}
         for each in self._row.attributes:
             value = self._given.get(each.name)
             is_absent = value is None or (value is False and each.kind.startswith("UnitAttr"))
             if not is_absent:
                 properties[each.name] = attribute_from(value, each.kind)
-        if self._row.has("AttrSizedOperandSegments"):
-            properties[NAMES["operands"]] = segments(*sizes)
-        types = self._types
-        if types is None:
-            types = inferred_types(self._row, operands, properties)
-        if self._row.has("AttrSizedResultSegments"):
-            properties[NAMES["results"]] = segments(*[1] * len(types))
-        return op_class(self._row.name).create(
-            operands=operands,
-            result_types=[each.held if isinstance(each, Type) else each for each in types],
-            properties=properties,
-            regions=[ir.Region() for _ in self._row.regions],
-            location=location,
-        )
+        return created_operation(self._row, self._given, properties, self._types, location)
 
-    def _operands(self) -> tuple[list[ir.SSAValue], list[int]]:
-        operands: list[ir.SSAValue] = []
-        sizes = []
-        for each in self._row.operands:
-            found = self._given.get(each.name)
-            values = [] if found is None else [*found] if isinstance(found, list | tuple) else [found]
-            operands += [held_value(value) for value in values]
-            sizes.append(len(values))
-        return operands, sizes
+
+def created_operation(
+    row: OperationRow,
+    given: Mapping[str, Any],
+    properties: Mapping[str, ir.Attribute],
+    types: Sequence[Any] | None,
+    location: builtin.LocationAttr,
+    regions: Sequence[ir.Region] = (),
+) -> ir.Operation:
+    """An operation outside of any block.
+
+    Args:
+        row: Its row.
+        given: Its operands by name: a value, several, or None.
+        properties: Its attributes.
+        types: The types of its results; None for those that are inferred.
+        location: Where it comes from.
+        regions: Its regions; empty ones if none are given.
+    """
+    operands: list[ir.SSAValue] = []
+    sizes = []
+    for each in row.operands:
+        found = given.get(each.name)
+        values = [] if found is None else [*found] if isinstance(found, list | tuple) else [found]
+        operands += [held_value(value) for value in values]
+        sizes.append(len(values))
+    properties = dict(properties)
+    if row.has("AttrSizedOperandSegments"):
+        properties[NAMES["operands"]] = segments(*sizes)
+    if types is None:
+        types = inferred_types(row, operands, properties)
+    if row.has("AttrSizedResultSegments"):
+        properties[NAMES["results"]] = segments(*[1] * len(types), *[0] * (len(row.results) - len(types)))
+    return op_class(row.name).create(
+        operands=operands,
+        result_types=[each.held if isinstance(each, Type) else each for each in types],
+        properties=properties,
+        regions=[*regions] or [ir.Region() for _ in row.regions],
+        location=location,
+    )
 
 
 def held_value(value: Any) -> ir.SSAValue:

@@ -10,7 +10,7 @@ from ttnn_jit.binaries.debug_information import Golden
 from ttnn_jit.ttmlir.enums import enum_of
 from ttnn_jit.ttmlir.mlir_operations import Module
 from ttnn_jit.ttmlir.module_loggers import MLIRModuleLogger as MLIRModuleLogger  # noqa: PLC0414 - upstream's name
-from ttnn_jit.ttmlir.passmanager import run_passes
+from ttnn_jit.ttmlir.passmanager import PrintedStages, run_passes
 from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
 
 DataType = enum_of("DataType", "ttcore")
@@ -44,11 +44,12 @@ class GoldenTensor:
 def _pipeline(name: str) -> Callable[..., None]:
     """A pass or pipeline over texts, by its name."""
 
-    def run(module: Module, options: str = "", **_: Any) -> None:
-        run_passes(module, [(name, options)])
+    def run(module: Module, options: str = "", *, print_ir: bool | str = False, **_: Any) -> None:
+        printed = PrintedStages(folder=print_ir if isinstance(print_ir, str) else None) if print_ir else None
+        run_passes(module, [(name, options)], printed)
 
     run.__name__ = name.replace("-", "_")
-    run.__doc__ = f"Runs `{name}` on a module, which changes."
+    run.__doc__ = f"Runs `{name}` on a module, which changes; `print_ir` prints it behind each pass."
     return run
 
 

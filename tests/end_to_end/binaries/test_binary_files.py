@@ -1,6 +1,9 @@
 """Binaries are written as flatbuffers, read back, and executed by their tables of operations."""
 
 import json
+import linecache
+import re
+from pathlib import Path
 
 import pytest
 import torch
@@ -9,8 +12,12 @@ import ttnn_jit
 from ttnn_jit.binaries.debug_information import Golden
 from ttnn_jit.diagnostics.errors import CompileError, ProgramFormatError
 from ttnn_jit.frontend.ir.texts import parse_texts
+from ttnn_jit.schemas.binary_file import VERSION, write_file
+from ttnn_jit.schemas.flatbuffer_writer import FlatbufferWriter
+from ttnn_jit.schemas.schema import schema
 from ttnn_jit.tools.cli import main
-from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
+from ttnn_jit.ttmlir.ttmlir_runtime import submission as runtime
+from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary, load_binary_from_path
 
 ttnn_jit.register_as_ttnn()
 
@@ -122,3 +129,48 @@ def test_goldens_and_stages_are_in_a_binary():
     assert loaded.get_debug_info_golden('loc("x")') == {0: golden}
     assert loaded.get_debug_info_golden("elsewhere") == {}
     assert loaded.stages() == [("ttir", "module {}")]
+
+
+def test_a_binary_of_ttmetal_is_described_and_not_executed(tmp_path):
+    head = {"version": VERSION, "schema_hash": schema().hash, "mlir": {"name": "ttmetal", "source": "module {}"}}
+    data = FlatbufferWriter(schema()).write(head | {"programs": [{"name": "main", "inputs": []}]}, "TTM0")
+    (tmp_path / "program.ttm").write_bytes(data)
+    loaded = load_binary_from_path(str(tmp_path / "program.ttm"))
+    assert (loaded.file_identifier, loaded.get_num_programs(), loaded.get_program_name(0)) == ("TTM0", 1, "main")
+    assert json.loads(loaded.get_mlir_as_json())["source"] == "module {}"
+    with pytest.raises(CompileError, match="holds kernels, which are not executed here"):
+        runtime.submit(runtime.open_mesh_device(), loaded, 0, [])
+
+
+def test_the_page_on_binaries_prints_what_it_shows(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = (Path(__file__).parents[3] / "docs" / "binaries.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```(python|text)\n(.*?)```", text, re.DOTALL)
+    before = runtime.get_num_layout_conversions()
+    source = "\n".join(block for kind, block in blocks if kind == "python")
+    linecache.cache["page.py"] = len(source), None, source.splitlines(keepends=True), "page.py"
+    exec(compile(source, "page.py", "exec"), {"__name__": "page"})
+    *printed, conversions = capsys.readouterr().out.split()
+    assert printed == blocks[2][1].split()
+    assert int(conversions) - before == int(blocks[4][1])
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('loc("total")', 'loc("total")'),
+        ('loc("model.py":3:5)', 'loc("model.py":3:5)'),
+        ('loc("total"("model.py":3:5))', 'loc("total"("model.py":3:5))'),
+        ('loc(fused["a", "b"])', 'loc(fused["a", "b"])'),
+        ("loc(nothing", "loc(unknown)"),
+        ("loc(" * 5000, "loc(unknown)"),
+        ("", "loc(unknown)"),
+    ],
+)
+def test_operations_keep_their_locations(text, found):
+    loaded = made()
+    tree = loaded._tree["programs"][0]["operations"][0] | {"loc_info": text}
+    program = loaded._tree["programs"][0] | {"operations": [tree, *loaded._tree["programs"][0]["operations"][1:]]}
+    data = write_file(loaded._tree | {"programs": [program]}, "TTNN")
+    (op, *_) = Binary.of_bytes(data).module.body.block.first_op.body.block.ops
+    assert str(op.location) == found

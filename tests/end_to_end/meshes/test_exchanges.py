@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import torch
 
 import ttnn_jit
 from ttnn_jit import ttnn
-from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
+from ttnn_jit.diagnostics.errors import ArgumentError, DeallocatedError, ShapeError
 from ttnn_jit.ops.collectives.device_exchanges import COLLECTIVES
 from ttnn_jit.ops.language.parameter import DIMENSION, TENSOR, Parameter
 from ttnn_jit.ttnn.meshes.exchange import exchange
@@ -109,6 +110,44 @@ def test_the_collective_of_the_documentation_runs():
     for group in groups((2, 4), 1):
         wanted = declared.golden(torch, [given[number] for number in group], 2)
         assert all(torch.equal(found[number], each) for number, each in zip(group, wanted, strict=True))
+
+
+@pytest.mark.parametrize("call", range(len(CALLS)), ids=[*CALLS])
+@pytest.mark.parametrize(("shape", "axis"), [((2, 4), 1), ((1, 3), None)])
+def test_a_call_that_repeats_the_steps_of_an_earlier_one_reads_its_own_operands(shape, axis, call):
+    _, function = [*CALLS.values()][call]
+    mesh = opened(shape)
+    count = mesh.get_num_devices()
+    for _ in range(3):
+        shards = [torch.randn(2, 24, 4) for _ in range(count)]
+        x = on(mesh, shards)
+        again, fresh = function(x, axis), function(on(opened(shape), shards), axis)
+        pairs = zip(*(each if isinstance(each, list) else [each] for each in (again, fresh)), strict=True)
+        for one, other in pairs:
+            assert one.tensor_topology() == other.tensor_topology()
+            assert all(map(torch.equal, shards_of(one), shards_of(other)))
+            assert not any(part is own for part in one.tensors for own in x.tensors)
+
+
+def test_the_steps_of_collectives_keep_no_tensor_and_refuse_deallocated_ones():
+    mesh = opened((1, 4))
+    calls = [
+        lambda x: ttnn.all_gather(x, 0),
+        ttnn.all_reduce,
+        lambda x: ttnn.broadcast(x, [0, 1]),
+        lambda x: ttnn.reduce_scatter(x, 0),
+    ]
+    for call in calls:
+        x = on(mesh, [torch.randn(4, 8) for _ in range(4)])
+        call(x)
+        parts = [weakref.ref(part) for part in x.tensors]
+        del x
+        assert not any(part() for part in parts)
+        for y in (on(mesh, [torch.randn(4, 8) for _ in range(4)]) for _ in range(2)):
+            call(y)
+            ttnn.deallocate(y)
+            with pytest.raises(DeallocatedError):
+                call(y)
 
 
 def test_every_collective_is_tested():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+import timeit
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from tests.ranks import in_ranks
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, DistributedError
 from ttnn_jit.runtime.ranks.rank_environment import Binding
+from ttnn_jit.runtime.ranks.termination import interrupted_location
 from ttnn_jit.runtime.ranks.world import current_world
 
 
@@ -146,3 +148,10 @@ def test_ranks_with_one_position_are_refused():
     for error in in_ranks(2, lambda _: None, bindings=[Binding(0, 0), Binding(0, 0)]):
         assert isinstance(error, DistributedError)
         assert "have position 0 in mesh 0" in error.message
+
+
+def test_an_end_that_interrupts_a_library_is_at_the_line_that_called_it():
+    found = []
+    known = {"found": found, "interrupted_location": interrupted_location}
+    timeit.timeit("found.append(interrupted_location())", globals=known, number=1)  # the line
+    assert [f"{each.file}:{each.line}" for each in found] == [line_of("the line")]

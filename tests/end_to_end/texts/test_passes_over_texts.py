@@ -225,7 +225,6 @@ def test_a_pass_that_is_not_run_is_refused_by_name_with_the_reason(name, tmp_pat
     ("passes", "said"),
     [
         (f"{PIPELINE}{{enable-optimizer=true}}", "does not take `enable-optimizer` here: the optimizer asks a model"),
-        (f"{PIPELINE}{{optimization-level=2}}", "does not take `optimization-level=2` here"),
         (f"{PIPELINE}{{mesh-shape=a}}", "'a' is no value of it"),
         (f"{PIPELINE}{{enable-const-eval=maybe}}", "'maybe' is no value of it: it is true or false"),
         (f"{PIPELINE}{{enable-nothing=true}}", "has no option `enable-nothing`"),

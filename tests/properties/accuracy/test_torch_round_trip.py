@@ -8,7 +8,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ttnn_jit.runtime.tensors.tensor import filled, from_torch, stored_as
+from ttnn_jit.runtime.tensors.tensor import stored_as
+from ttnn_jit.runtime.tensors.tensors_from_host import filled, from_torch
 from ttnn_jit.specs.dtypes import SCALARS
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 

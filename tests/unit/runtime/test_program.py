@@ -22,7 +22,7 @@ from ttnn_jit.runtime.native import native
 from ttnn_jit.runtime.native.entry import entry
 from ttnn_jit.runtime.native.native_call import RELEASE_GIL_BYTES, link
 from ttnn_jit.runtime.programs.program import Launch, Program, ProgramPlan
-from ttnn_jit.runtime.tensors.tensor import from_torch
+from ttnn_jit.runtime.tensors.tensors_from_host import from_torch
 from ttnn_jit.specs.target import PRESETS
 
 SPEC = row_major(6, 7)

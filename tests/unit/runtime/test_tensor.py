@@ -11,7 +11,7 @@ from tests.unit.runtime.kernels import row_major, tiled
 from ttnn_jit.diagnostics.errors import DeallocatedError, DeviceError, ShapeError
 from ttnn_jit.runtime.device import Device, implicit_cpu_device
 from ttnn_jit.runtime.elements.torch_elements import torch_tensor
-from ttnn_jit.runtime.tensors.tensor import from_torch
+from ttnn_jit.runtime.tensors.tensors_from_host import from_torch
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
@@ -141,7 +141,7 @@ class SteppedRun:
         if role is Role.ALLOCATES:
             self.values[op.results[0]] = (zeros(read.results[0]),) * self._devices
         elif role is not Role.NOTHING:
-            yield from _BY_ROLE[role](self, op, read)
+            yield from getattr(self, _BY_ROLE[role])(op, read)
 
     def _run_decomposition(self, op: Operation, read: OpCall) -> Iterator[Step]:
         yield from self._run_call(op, read.arguments["decomposition"])
@@ -259,13 +259,14 @@ class SteppedRun:
         return {each: self.values[each] for each in dict.fromkeys(read.operands) if is_tensor(each.type)}
 
 
-_BY_ROLE: dict[Role, Callable[[SteppedRun, Operation, OpCall], Iterator[Step]]] = {
-    Role.COMPUTES: SteppedRun._compute,
-    Role.CALLS: SteppedRun._run_decomposition,
-    Role.CALLS_ONCE: SteppedRun._run_callee,
-    Role.EXCHANGES: SteppedRun._exchange,
-    Role.CHOOSES: SteppedRun._run_choice,
-    Role.REPEATS: SteppedRun._run_loop,
-    Role.SHARDS: SteppedRun._run_on_shards,
-    Role.RUNS_REGION: SteppedRun._run_once,
+_BY_ROLE = {
+    Role.COMPUTES: "_compute",
+    Role.CALLS: "_run_decomposition",
+    Role.CALLS_ONCE: "_run_callee",
+    Role.EXCHANGES: "_exchange",
+    Role.CHOOSES: "_run_choice",
+    Role.REPEATS: "_run_loop",
+    Role.SHARDS: "_run_on_shards",
+    Role.RUNS_REGION: "_run_once",
 }
+"""Role -> the method that runs such an op; a run of goldens has its own of those that compute."""

@@ -48,12 +48,16 @@ class Optional:
     """``(then)?`` or ``(then) : (otherwise)?``.
 
     Attributes:
-        anchor: The element that ``^`` marks: the group is printed if it is present.
+        anchor: The element that ``^`` marks: the part that it is in is printed if it is present, else the other one.
     """
 
     then: tuple[Element, ...]
     otherwise: tuple[Element, ...]
     anchor: Element | None
+
+    def printed(self, *, is_present: bool) -> tuple[Element, ...]:
+        """The part that is printed."""
+        return self.then if is_present != (self.anchor in self.otherwise) else self.otherwise
 
 
 Element: TypeAlias = "Literal | Space | Variable | Directive | Optional"

@@ -102,7 +102,7 @@ class OperationWriter:
                 case Variable():
                     self._variable(element.name)
                 case Optional():
-                    self._elements(element.then if self._is_present(element.anchor) else element.otherwise)
+                    self._elements(element.printed(is_present=self._is_present(element.anchor)))
                 case Directive():
                     self._directive(element)
 

@@ -256,7 +256,7 @@ class _Writer:
             case Optional():
                 anchor = element.anchor
                 name = anchor.name if isinstance(anchor, Variable) else _variables(anchor)
-                self.elements(element.then if name in self.values else element.otherwise)
+                self.elements(element.printed(is_present=name in self.values))
             case Directive():
                 self._directive(element)
             case Space():

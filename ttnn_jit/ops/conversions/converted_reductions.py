@@ -373,28 +373,34 @@ def _order(ops: TtirOps, call: ConversionCall, axis: int) -> Tensor:
     return ops.op("ttir.scatter", [target, place, source], shape, "i32", dim=axis, scatter_reduce_type="invalid")
 
 
-def _sorted_in_torch(torch: Any, call: TextCall) -> list[Any]:
-    import functools
+_COMPARED_AT_ONCE = 2**22
+"""Comparisons of a golden of a sort that are one tensor."""
 
+
+def _sorted_in_torch(torch: Any, call: TextCall) -> list[Any]:
+    """The place of an element is the number of those before it: by the comparator, and of equal ones by their order."""
     inputs: list[Any] = call.inputs
     if not inputs[0].dim():
         return inputs
     axis = call.dimension % inputs[0].dim()
-    rows = [each.movedim(axis, -1) for each in inputs]
-    order = torch.zeros(rows[0].shape, dtype=torch.int64)
-    for place in itertools.product(*map(range, rows[0].shape[:-1])):
-        own = [each[place] for each in rows]
-
-        def compare(first: int, second: int, own: list[Any] = own) -> int:
-            def is_before(x: int, y: int) -> bool:
-                mixed = [each for values in own for each in (values[x], values[y])]
-                return bool(call.comparator.golden(torch, *mixed)[0])
-
-            return -1 if is_before(first, second) else int(is_before(second, first))
-
-        indices = sorted(range(own[0].shape[0]), key=functools.cmp_to_key(compare))
-        order[place] = torch.tensor(indices, dtype=torch.int64)
-    return [torch.gather(each, -1, order).movedim(-1, axis) for each in rows]
+    moved = [each.movedim(axis, -1) for each in inputs]
+    extent = moved[0].shape[-1]
+    rows = [each.reshape(-1, extent) for each in moved]
+    earlier = torch.arange(extent)[None, :] < torch.arange(extent)[:, None]
+    order = torch.empty(rows[0].shape, dtype=torch.int64)
+    step = max(1, _COMPARED_AT_ONCE // max(1, extent * extent))
+    for begin in range(0, rows[0].shape[0], step):
+        part = [each[begin : begin + step] for each in rows]
+        own = [each[:, :, None].expand(-1, -1, extent) for each in part]
+        other = [each[:, None, :].expand(-1, extent, -1) for each in part]
+        before, behind = (
+            call.comparator.golden(torch, *(each for pair in zip(*sides, strict=True) for each in pair))[0].bool()
+            for sides in ((other, own), (own, other))
+        )
+        place = (before | (~behind & earlier)).sum(-1)
+        order[begin : begin + step] = torch.argsort(place, -1)
+    found = order.reshape(moved[0].shape)
+    return [torch.gather(each, -1, found).movedim(-1, axis) for each in moved]
 
 
 SORT = conversion(

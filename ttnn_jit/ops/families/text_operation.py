@@ -14,7 +14,7 @@ from dataclasses import field
 from types import MappingProxyType
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.elementwise import Elementwise
 from ttnn_jit.ops.families.movement import Movement
@@ -135,6 +135,26 @@ class Role(enum.Enum):
     RUNS_REGION = "runs region"
 
 
+class OpenResult:
+    """A result whose shape is asked of a golden: the element type alone is known.
+
+    Args:
+        dtype: The element type.
+    """
+
+    def __init__(self, dtype: DataType) -> None:
+        self.dtype = dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Not known.
+
+        Raises:
+            ShapeError: Always.
+        """
+        raise ShapeError("the shape of its result is not that of operands and attributes")
+
+
 class TextCall:
     """One op of a text: its operands and attributes are Python attributes of this object.
 
@@ -167,6 +187,11 @@ class TextCall:
     def result(self) -> TensorSpec:
         """The spec of the first result."""
         return self.results[0]
+
+    def in_result_shape(self, x: Any, number: int = 0) -> Any:
+        """A torch tensor in the shape of a result; as it is where that shape is asked."""
+        result: Any = self.results[number]
+        return x if isinstance(result, OpenResult) else x.reshape(tuple(result.shape))
 
 
 @dataclass(frozen=True)

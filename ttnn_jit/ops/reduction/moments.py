@@ -42,7 +42,7 @@ MEAN = over_axes(
     summary="The mean along dimensions: the sum divided by the number of elements.",
     decompose=_mean,
     kernel_of=SUM,
-    golden=lambda torch, x, dim, keepdim: torch.mean(x, dim or None, keepdim),
+    golden=lambda torch, x, dim, keepdim: torch.mean(x if x.is_floating_point() else x.double(), dim or None, keepdim),
     aten="mean.dim",
     examples=((((3, 40),), ((-1,), True)), (((64, 33),), ((0,), False)), (((2, 5, 37),), ((), False))),
 )

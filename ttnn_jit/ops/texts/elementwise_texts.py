@@ -30,9 +30,10 @@ def _gelu_bw(ops: Ops, call: TextCall) -> Value:
 
 
 def _gelu_bw_in_torch(torch: Any, call: TextCall) -> Any:
-    x = call.rhs.clone().requires_grad_()
+    gradient, x = torch.broadcast_tensors(call.lhs, call.rhs)
+    x = x.clone().requires_grad_()
     with torch.enable_grad():
-        torch.nn.functional.gelu(x, approximate=call.approximate).backward(call.lhs)
+        torch.nn.functional.gelu(x, approximate=call.approximate).backward(gradient)
     return x.grad
 
 
@@ -159,7 +160,7 @@ def _embedding_backward_in_torch(torch: Any, call: TextCall) -> Any:
     rows, width = math.prod(call.weight.shape[:-1]), call.weight.shape[-1]
     found = torch.zeros((rows, width), dtype=torch.float64)
     index = call.input.reshape(-1).long()
-    return found.index_add(0, index, call.in_gradient.reshape(-1, width)).reshape(tuple(call.result.shape))
+    return call.in_result_shape(found.index_add(0, index, call.in_gradient.reshape(-1, width)))
 
 
 EMBEDDING_BACKWARD = text(

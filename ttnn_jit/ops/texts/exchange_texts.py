@@ -284,6 +284,8 @@ def _extents(call: TextCall, config: Mapping[str, Any]) -> list[int]:
     """The extents of the mesh, or of the part of it that a config names."""
     own = [*(1,) * (2 - len(call.mesh)), *call.mesh]
     named = [int(each) for each in config.get("mesh_shape_override") or own]
+    if math.prod(named) == math.prod(own) == 1:
+        return named
     if len(named) != len(own) or any(count not in {1, extent} for count, extent in zip(named, own, strict=True)):
         raise ShapeError(f"the config names a mesh of {named}, and the mesh is {own}", help="`--mesh 2x4` names a mesh")
     return named
@@ -301,7 +303,8 @@ def _aggregated(call: TextCall, join: Callable[[list[Any], int], Any]) -> list[A
     dims = [int(each) for each in call.composer_config["dims"]]
     counts = _extents(call, call.composer_config)
     own = [*(1,) * (2 - len(call.mesh)), *call.mesh]
-    return [_joined([*call.input], own, dims, counts, join)] * len(call.input)
+    extents = own if len(call.input) > 1 else counts
+    return [_joined([*call.input], extents, dims, counts, join)] * len(call.input)
 
 
 DISTRIBUTE = text(

@@ -194,7 +194,7 @@ EMBEDDING = text(
     "ttir.embedding ttnn.embedding",
     "input weight",
     _embedding,
-    lambda _, call: call.weight.reshape(_rows(call.weight.shape))[call.input.long()].reshape(tuple(call.result.shape)),
+    lambda _, call: call.in_result_shape(call.weight.reshape(_rows(call.weight.shape))[call.input.long()]),
     index_limits={"input": lambda call: _rows(call.weight.shape)[0]},
     padding_idx=None,
 )

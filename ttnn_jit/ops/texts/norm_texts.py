@@ -83,8 +83,8 @@ def _batch_norm_training_in_torch(torch: Any, call: TextCall) -> Any:
     found = scaled * call.scale.reshape(beside) + call.offset.reshape(beside)
     batch = (mean, flat.var(1, correction=min(1, flat.shape[1] - 1)))
     running = [
-        torch.lerp(own.reshape(-1), new, call.momentum).reshape(tuple(spec.shape))
-        for own, new, spec in zip((call.running_mean, call.running_variance), batch, call.results[1:], strict=True)
+        call.in_result_shape(torch.lerp(own.reshape(-1), new, call.momentum).reshape(own.shape), number)
+        for number, (own, new) in enumerate(zip((call.running_mean, call.running_variance), batch, strict=True), 1)
     ]
     return found.movedim(1, call.dimension), *running
 

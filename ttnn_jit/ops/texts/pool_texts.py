@@ -11,10 +11,10 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.convolution.pool_indices import MAX_POOL2D_INDICES
 from ttnn_jit.ops.convolution.pools import AVG_POOL2D, GLOBAL_AVG_POOL2D, MAX_POOL2D, pool_of
 from ttnn_jit.ops.families.decomposition import Ops, Value
-from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
+from ttnn_jit.ops.families.text_operation import REQUIRED, DenseNumbers, TextCall, TextOps, text
 from ttnn_jit.ops.movement.windows import padded
 from ttnn_jit.ops.texts.window_texts import image, padding_of, per_dimension
-from ttnn_jit.specs.tensor_spec import Layout
+from ttnn_jit.specs.tensor_spec import DataType, Layout
 
 
 def _sizes_of_ttnn(call: TextCall) -> tuple[Any, ...]:
@@ -39,8 +39,16 @@ def _needs_taps(call: TextCall, sizes: tuple[Any, ...]) -> bool:
 
 def _by_taps(ops: Ops, call: TextCall, sizes: tuple[Any, ...], method: str) -> Value:
     batch, height, width, channels, kernel, stride, padding, dilation, ceil = sizes
-    if ceil:
-        raise ShapeError("ceil_mode is true, beside integers or padding of more than half a window")
+    if ceil and method != "Max":
+        raise ShapeError("ceil_mode is true, beside means of integers or padding of more than half a window")
+    counts = _counts(sizes)
+    if ceil:  # what windows cover beyond the padding
+        padding = [
+            (low, max(high, (count - 1) * step + (taps - 1) * by + 1 - extent - low))
+            for (low, high), count, step, taps, by, extent in zip(
+                padding, counts, stride, kernel, dilation, (height, width), strict=True
+            )
+        ]
     x = ops.reshaped(call.input, (batch, height, width, channels))
     given = {
         "pooling_method": method,
@@ -50,8 +58,8 @@ def _by_taps(ops: Ops, call: TextCall, sizes: tuple[Any, ...], method: str) -> V
         "base_dilations": (),
         "padding": (0, 0, *padding[0], *padding[1], 0, 0),
     }
-    counts = (batch, *_counts(sizes), channels)
-    found = _one_reduced(ops, TextCall(given, [call.result.with_(shape=counts)]), x)
+    whole = call.result.with_(shape=(batch, *counts, channels))
+    found = _one_reduced(ops, TextCall(given, [whole]), x)
     return ops.reshaped(found, call.result.shape)
 
 
@@ -67,7 +75,7 @@ def _max_in_torch(torch: Any, call: TextCall, sizes: tuple[Any, ...]) -> Any:
     for axis, span in enumerate(spans, start=2):
         x = x.unfold(axis, span, stride[axis - 2])[..., :: dilation[axis - 2]]
     down, across = _counts(sizes)
-    return x.amax((-1, -2))[:, :, :down, :across].movedim(1, -1).reshape(tuple(call.result.shape))
+    return call.in_result_shape(x.amax((-1, -2))[:, :, :down, :across].movedim(1, -1))
 
 
 def _pool(
@@ -101,11 +109,8 @@ def _mean_of_windows(torch: Any, call: TextCall, sizes: tuple[Any, ...]) -> Any:
     for axis, span in enumerate(spans, start=2):
         x, counted = (each.unfold(axis, span, stride[axis - 2])[..., :: dilation[axis - 2]] for each in (x, counted))
     mean = x.sum((-1, -2)) / counted.sum((-1, -2))
-    shape = tuple(call.result.shape)
-    rows = math.prod(shape) // (batch * channels)
     down, across = _counts(sizes)
-    assert down * across == rows, "the result holds every window"
-    return mean[:, :, :down, :across].movedim(1, -1).reshape(shape)
+    return call.in_result_shape(mean[:, :, :down, :across].movedim(1, -1))
 
 
 def _counts(sizes: tuple[Any, ...]) -> list[int]:
@@ -154,9 +159,50 @@ AVG_POOL_OF_TTNN = text(
 )
 
 
+_NO_INDEX = 2**31 - 1
+"""The index of a tap outside of the image."""
+
+
+def _indices_of_integers(ops: TextOps, found: Value, call: TextCall, sizes: tuple[Any, ...]) -> Value:
+    """Where the first largest integer of every window is: the least index of the taps that are as large."""
+    batch, height, width, channels, kernel, stride, padding, dilation, _ = sizes
+    (top, _), (left, _) = padding
+    down, across = _counts(sizes)
+    least = found.spec.dtype.values[0]
+    covered = [
+        (count - 1) * step + (taps - 1) * by + 1
+        for count, step, taps, by in zip((down, across), stride, kernel, dilation, strict=True)
+    ]
+    x = ops.reshaped(call.input, (batch, height, width, channels))
+    ends = (max(0, covered[0] - height - top), max(0, covered[1] - width - left))
+    x = ops.pad(x, ((0, 0), (top, ends[0]), (left, ends[1]), (0, 0)), least)
+    best = None
+    for row, column in itertools.product(*map(range, kernel)):
+        begins = (0, row * dilation[0], column * dilation[1], 0)
+        limits = (batch, begins[1] + (down - 1) * stride[0] + 1, begins[2] + (across - 1) * stride[1] + 1, channels)
+        part = ops.slice(x, begins, limits, (1, *stride, 1))
+        places = [
+            (i * stride[0] + begins[1] - top, j * stride[1] + begins[2] - left)
+            for i, j in itertools.product(range(down), range(across))
+        ]
+        numbers = [y * width + z if 0 <= y < height and 0 <= z < width else _NO_INDEX for y, z in places]
+        shape = (1, down, across, 1)
+        index = ops.constant(DenseNumbers(shape, tuple(numbers)), found.spec.with_(shape=shape, dtype=DataType.INT32))
+        wide = ops.expand(index, found.shape)
+        own = ops.where(ops.eq(part, found), wide, ops.filled(_NO_INDEX, wide.spec))
+        best = own if best is None else ops.minimum(best, own)
+    assert best is not None, "a window has taps"
+    return best
+
+
 def _pool_with_indices(sizes_of: Callable[[TextCall], tuple[Any, ...]]) -> tuple[Any, Any]:
-    def write(ops: Ops, call: TextCall) -> list[Value]:
+    def write(ops: TextOps, call: TextCall) -> list[Value]:
         sizes = sizes_of(call)
+        if call.input.spec.dtype.is_integer:
+            counts = (sizes[0], *_counts(sizes), sizes[3])
+            found = ops.reshaped(_by_taps(ops, call, sizes, "Max"), counts)
+            both = (found, _indices_of_integers(ops, found, call, sizes))
+            return [ops.reshaped(each, spec.shape) for each, spec in zip(both, call.results, strict=True)]
         x = ops.reshaped(call.input, sizes[:4])
         found = ops.call(MAX_POOL2D, [x], *sizes, x.spec.dtype, Layout.TILE)
         pool = pool_of(*sizes)
@@ -166,16 +212,14 @@ def _pool_with_indices(sizes_of: Callable[[TextCall], tuple[Any, ...]]) -> tuple
 
     def golden(torch: Any, call: TextCall) -> list[Any]:
         batch, height, width, channels, kernel, stride, padding, dilation, ceil = sizes_of(call)
-        x = call.input.reshape(batch, height, width, channels).movedim(-1, 1)
+        x = call.input.reshape(batch, height, width, channels).movedim(-1, 1).double()  # integers are exact
         (top, bottom), (left, right) = padding
         wide = torch.nn.functional.pad(x, (left, right, top, bottom), value=-math.inf)
         found, index = torch.nn.functional.max_pool2d(wide, kernel, stride, 0, dilation, ceil, return_indices=True)
         across = width + left + right
         index = (index // across - top) * width + index % across - left
-        return [
-            each.movedim(1, -1).reshape(tuple(spec.shape))
-            for each, spec in zip((found, index), call.results, strict=True)
-        ]
+        results = (found.to(call.input.dtype), index)
+        return [call.in_result_shape(each.movedim(1, -1), number) for number, each in enumerate(results)]
 
     return write, golden
 
@@ -188,7 +232,7 @@ GLOBAL_AVG_POOL = text(
     "ttir.global_avg_pool2d ttnn.global_avg_pool2d",
     "input",
     lambda ops, call: ops.reshaped(ops.call(GLOBAL_AVG_POOL2D, [call.input], call.input.spec.dtype), call.result.shape),
-    lambda torch, call: torch.mean(call.input, (1, 2), True).reshape(tuple(call.result.shape)),
+    lambda torch, call: call.in_result_shape(torch.mean(call.input, (1, 2), True)),
 )
 
 

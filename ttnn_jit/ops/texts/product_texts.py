@@ -16,7 +16,8 @@ def _transposed(x: Any, *, if_true: bool) -> Any:
 
 
 def _product_in_torch(torch: Any, call: TextCall) -> Any:
-    return torch.matmul(_transposed(call.a, if_true=call.transpose_a), _transposed(call.b, if_true=call.transpose_b))
+    found = torch.matmul(_transposed(call.a, if_true=call.transpose_a), _transposed(call.b, if_true=call.transpose_b))
+    return found if found.dim() else found.reshape(1)
 
 
 def _matmul(ops: Ops, call: TextCall) -> Value:
@@ -58,7 +59,7 @@ MATMUL = text(
     "a b",
     _matmul,
     lambda torch, call: activated_in_torch(
-        torch, _product_in_torch(torch, call).reshape(tuple(call.result.shape)), call.activation
+        torch, call.in_result_shape(_product_in_torch(torch, call)), call.activation
     ),
     transpose_a=False,
     transpose_b=False,
@@ -114,7 +115,7 @@ def _dot_general_in_torch(torch: Any, call: TextCall) -> Any:
     rows = [left[axis] for axis in _free(len(left), call.batch_dims_lhs, call.contract_dims_lhs)]
     columns = [right[axis] for axis in _free(len(right), call.batch_dims_rhs, call.contract_dims_rhs)]
     equation = f"{''.join(left)},{''.join(right)}->{''.join([*batch, *rows, *columns])}"
-    return torch.einsum(equation, call.lhs, call.rhs).reshape(tuple(call.result.shape))
+    return call.in_result_shape(torch.einsum(equation, call.lhs, call.rhs))
 
 
 DOT_GENERAL = text(

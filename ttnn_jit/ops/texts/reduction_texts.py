@@ -59,7 +59,8 @@ def _argmax_in_torch(torch: Any, call: TextCall) -> Any:
     axes, x = _axes(call), call.input
     rest = [axis for axis in range(x.dim()) if axis not in axes]
     moved = x.permute(*rest, *axes).reshape([x.shape[axis] for axis in rest] + [-1])
-    return torch.argmax(moved, -1).reshape(tuple(call.result.shape))
+    kept = [1 if axis in axes else extent for axis, extent in enumerate(x.shape) if call.keep_dim or axis not in axes]
+    return call.in_result_shape(torch.argmax(moved, -1).reshape(kept))
 
 
 def _at_indices(torch: Any, call: TextCall, results: Any) -> Any:
@@ -115,7 +116,7 @@ def _prod_in_torch(torch: Any, call: TextCall) -> Any:
     found = call.input
     for axis in sorted(_prod_axes(call), reverse=True):
         found = torch.prod(found, axis, keepdim=call.keep_dim)
-    return found.reshape(tuple(call.result.shape))
+    return call.in_result_shape(found)
 
 
 PROD = text(

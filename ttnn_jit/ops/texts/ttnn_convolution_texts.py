@@ -62,7 +62,7 @@ def _ttnn_convolution(
     def golden(torch: Any, call: TextCall) -> Any:
         x = call.input.reshape(given(call))[..., : call.in_channels]
         found = convolved_in_torch(torch, x, weights(torch, call.weight, call), call.bias, geometry_of(call))
-        return activated_in_torch(torch, found, _activation(call)).reshape(tuple(call.result.shape))
+        return call.in_result_shape(activated_in_torch(torch, found, _activation(call)))
 
     return write, golden
 

@@ -182,7 +182,7 @@ def _with_convolution(
         return ops.reshaped(applied(ops, convolved, ops, call), tuple(call.result.shape))
 
     def golden(torch: Any, call: TextCall) -> Any:
-        return applied(torch, convolved_in_torch, torch, call).reshape(tuple(call.result.shape))
+        return call.in_result_shape(applied(torch, convolved_in_torch, torch, call))
 
     return write, golden
 
@@ -276,7 +276,7 @@ def _conv_transpose2d_in_torch(torch: Any, call: TextCall) -> Any:
     for axis, (low, high) in enumerate(padding_of(call.padding, 2), start=1):
         whole = whole.narrow(axis, low, whole.shape[axis] - low - high)
     whole = whole if call.bias is None else whole + call.bias.reshape(-1)
-    return whole.permute(_inverse(order)).reshape(tuple(call.result.shape))
+    return call.in_result_shape(whole.permute(_inverse(order)))
 
 
 TEXTS_TRANSPOSED = text(

@@ -23,7 +23,8 @@ from ttnn_jit.runtime.memory.random_words import continue_from, next_draw
 from ttnn_jit.runtime.memory.replicas import replica_in
 from ttnn_jit.runtime.meshes.device_numbers import coordinates_of, numbers_of
 from ttnn_jit.runtime.meshes.mesh import HostMesh, MeshDevice
-from ttnn_jit.runtime.tensors.tensor import Tensor, filled, replicas_share_memory
+from ttnn_jit.runtime.tensors.tensor import Tensor, replicas_share_memory
+from ttnn_jit.runtime.tensors.tensors_from_host import filled
 from ttnn_jit.specs.meshes.mesh_devices import MeshPlacement
 from ttnn_jit.specs.meshes.tensor_topology import TensorTopology, replicated_on, topology_of_result
 

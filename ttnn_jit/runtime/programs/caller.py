@@ -5,7 +5,7 @@ Repeated runs use the generated functions of `ttnn_jit.runtime.programs.warm_cal
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ttnn_jit.diagnostics.errors import ArgumentError
@@ -84,28 +84,18 @@ def run_on_devices(
         DeviceError: The device is closed.
         L1CapacityError: A result does not fit.
     """
-    plan = program.plan
+    plan, device = program.plan, devices[0]
     if plan.devices is not None:
         _check_inputs(plan, tensors)
     TTNN.check_updates(plan, tensors)
     for each in devices:
         each.require_device_access(plan.name)
         each.programs.add(plan.hash)
-    device, homes = devices[0], [devices[position] for position in plan.positions or (0,) * len(plan.buffers)]
     # `check_updates` refused inputs that share memory with an updated one, so new values may be made in place.
     in_place = plan.made_in_place if plan.has_warm_calls else {}
     factors = program.factors if device.recorder is None else {}
-    owned = {i: plan.buffers[i] for i in range(len(plan.inputs), len(plan.buffers)) if i not in in_place}
-    # A chip writes such an output to the memory of the input.
-    written_over = plan.written_over_inputs if into is None else {*plan.results}
-    specs_in_l1 = {i: spec for i, spec in owned.items() if in_l1(spec) and i not in written_over}
-    leases = {i: homes[i].l1.lease(spec) for i, spec in specs_in_l1.items()}
     _elided = [each.l1.lease(spec) for spec in plan.elided for each in devices]
-    for each in devices if plan.uses_l1 else ():
-        each.l1.require(program.circular_buffer_bytes, f"the circular buffers of {plan.name}")
-    made = {i: Tensor(spec, homes[i], homes[i].memory_for(spec)) for i, spec in owned.items()}
-    for i, lease in leases.items():
-        made[i].memory(plan.name).lease = lease
+    made = _allocated(program, devices, in_place, is_written_to=into is not None)
     made |= {i: tensors[index] for i, index in in_place.items()}
     if into is not None and not any(TTNN.share_memory(into, each, into.spec, each.spec) for each in tensors):
         own_memory(into.memory(plan.name))
@@ -125,6 +115,35 @@ def run_on_devices(
         write_elements(results[0], into)
         return [into]
     return results
+
+
+def _allocated(
+    program: Runnable, devices: Sequence[Device], in_place: Container[int], *, is_written_to: bool
+) -> dict[int, Tensor]:
+    """The tensors of the outputs and intermediates that are not made in place, charged to the L1 of their devices.
+
+    Args:
+        program: The program.
+        devices: The devices of the program.
+        in_place: The outputs that are made in the memory of inputs.
+        is_written_to: Whether the result is written to a tensor of the caller's.
+
+    Raises:
+        L1CapacityError: One of them, or a circular buffer, does not fit.
+    """
+    plan = program.plan
+    homes = [devices[position] for position in plan.positions or (0,) * len(plan.buffers)]
+    owned = {i: plan.buffers[i] for i in range(len(plan.inputs), len(plan.buffers)) if i not in in_place}
+    # A chip writes such an output to the memory of the input.
+    written_over = {*plan.results} if is_written_to else plan.written_over_inputs
+    specs_in_l1 = {i: spec for i, spec in owned.items() if in_l1(spec) and i not in written_over}
+    leases = {i: homes[i].l1.lease(spec) for i, spec in specs_in_l1.items()}
+    for each in devices if plan.uses_l1 else ():
+        each.l1.require(program.circular_buffer_bytes, f"the circular buffers of {plan.name}")
+    made = {i: Tensor(spec, homes[i], homes[i].memory_for(spec)) for i, spec in owned.items()}
+    for i, lease in leases.items():
+        made[i].memory(plan.name).lease = lease
+    return made
 
 
 def _check_inputs(plan: ProgramPlan, tensors: Sequence[Tensor]) -> None:

@@ -13,7 +13,7 @@ from ttnn_jit.runtime.ranks.flight_record import FlightRecord
 from ttnn_jit.runtime.ranks.headers import Call, Header, shortened
 from ttnn_jit.runtime.ranks.member import Member
 from ttnn_jit.runtime.ranks.rank_environment import Binding, record_folder, timeout_seconds
-from ttnn_jit.runtime.ranks.termination import is_requested
+from ttnn_jit.runtime.ranks.termination import interrupted_location, is_requested
 from ttnn_jit.runtime.ranks.transport import LatePeer, LostPeer, Transport
 
 MAX_TEXTS = 1024
@@ -163,7 +163,8 @@ class Run:
         last = self.record.entries()[-1:]
         doing = f"; its last exchange was {last[0].text}" if last else ""
         error = DistributedError(
-            f"the launcher ended {self.own}, because another rank has failed{doing}", location=user_location()
+            f"the launcher ended {self.own}, because another rank has failed{doing}",
+            location=interrupted_location(),
         )
         self.fail(error)
         raise error

@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable
 from types import FrameType
 
+from ttnn_jit.diagnostics.source import Location, whole_line
+
 PATIENCE = 5.0  # seconds; torch's agent kills a process 30 s after its SIGTERM
 _INTERVAL = 0.02  # seconds between looks at what runs
 
@@ -40,6 +42,17 @@ def end_on_termination(end: Callable[[], None]) -> None:
             signal.setitimer(signal.ITIMER_REAL, _INTERVAL)
 
     signal.signal(signal.SIGTERM, look)
+
+
+def interrupted_location() -> Location | None:
+    """The line of the user's own code that runs now, or that called what runs, such as an import; None without one.
+
+    In a handler of a signal anything may be running, code of Python's own and of installed packages too.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and not _is_users(frame):
+        frame = frame.f_back
+    return None if frame is None else whole_line(frame.f_code.co_filename, frame.f_lineno)
 
 
 def _is_users(frame: FrameType | None) -> bool:

@@ -19,7 +19,7 @@ from ttnn_jit.runtime.ranks.in_process import Switchboard
 from ttnn_jit.runtime.ranks.link import RankLink
 from ttnn_jit.runtime.ranks.rank_environment import Binding, is_launched, there_are_ranks, timeout_seconds
 from ttnn_jit.runtime.ranks.rank_run import Run
-from ttnn_jit.runtime.ranks.termination import end_on_termination, is_requested
+from ttnn_jit.runtime.ranks.termination import end_on_termination, interrupted_location, is_requested
 from ttnn_jit.runtime.ranks.transport import Transport
 
 
@@ -166,5 +166,5 @@ def _end() -> None:
         return
     raise DistributedError(
         "the launcher ended this rank before it had met the others, because another rank has failed",
-        location=user_location(),
+        location=interrupted_location(),
     )

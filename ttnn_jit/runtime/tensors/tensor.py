@@ -6,7 +6,7 @@ Elements are stored row-major and, in TILE layout, padded with zeros to whole ti
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, overload
@@ -17,8 +17,8 @@ from ttnn_jit.foreign.numpy_array import is_numpy_array
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor, require_torch
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.elements.elements import Elements
-from ttnn_jit.runtime.elements.numpy_elements import fill, lay_out, numbers, owning_bytes, unpack, write_numbers
-from ttnn_jit.runtime.elements.torch_elements import as_signed, logical_view, torch_tensor, write_torch
+from ttnn_jit.runtime.elements.numpy_elements import lay_out, numbers, owning_bytes, unpack
+from ttnn_jit.runtime.elements.torch_elements import as_signed, logical_view, torch_tensor
 from ttnn_jit.runtime.memory.buffer import ADDRESS_IS_KNOWN, HOST_POOL, Buffer, address_of
 from ttnn_jit.runtime.memory.replicas import own_memory, replica_of
 from ttnn_jit.runtime.native.panels import InPanels, detach_memory, plain_memory
@@ -292,71 +292,8 @@ def in_order(tensor: Tensor) -> AbstractContextManager[object]:
     return _NO_ORDER if device is None else device.order
 
 
-def from_torch(tensor: torch.Tensor, spec: TensorSpec, device: Device | None) -> Tensor:
-    """A copy of `tensor` in the form of `spec`, on `device`, or on the host if `device` is None.
-
-    Values convert to the spec's dtype with one rounding to nearest even; a NaN stays a NaN. Integers keep their low
-    bits in a narrower type. Floats converted to an integer type are truncated and saturated; NaN becomes 0.
-
-    Raises:
-        ShapeError: `spec` has another shape than `tensor`, or strides.
-        DeviceError: The device is closed.
-    """
-    if tuple(tensor.shape) != tuple(spec.shape):
-        raise ShapeError(f"a torch tensor of shape {list(tensor.shape)} cannot become {spec}")
-    return _written_by_host(spec, device, write_torch, tensor)
-
-
-def from_numbers(values: Sequence[float] | numpy.ndarray[Any, Any], spec: TensorSpec, device: Device | None) -> Tensor:
-    """A tensor of `spec` with the elements `values`, an array or a row-major sequence, converted as by `write_numbers`.
-
-    Raises:
-        ShapeError: `spec` has strides.
-        DeviceError: The device is closed.
-    """
-    return _written_by_host(spec, device, write_numbers, values)
-
-
-def _written_by_host(
-    spec: TensorSpec, device: Device | None, write: Callable[[Any, TensorSpec, Buffer], None], of: Any
-) -> Tensor:
-    """A tensor of `spec` whose elements the host writes by `write(of, spec, buffer)`."""
-    check_dense(spec)
-    if device is not None:
-        device.require_host_access("making a tensor on the host")
-
-    def made() -> Tensor:
-        buffer = _allocated(spec, device)
-        if spec.nbytes:
-            write(of, spec, buffer)
-        return Tensor(spec, device, buffer)
-
-    return _once_of_replicas(of, write, spec, device, made)
-
-
-def filled(number: float, spec: TensorSpec, device: Device | None) -> Tensor:
-    """A tensor of `spec` whose elements are all `number`, on `device`, or on the host if `device` is None.
-
-    Raises:
-        ShapeError: `spec` has strides.
-        DeviceError: The device is closed.
-    """
-    check_dense(spec)
-
-    def made() -> Tensor:
-        buffer = _allocated(spec, device)
-        if device is None or device.recorder is None:
-            fill(spec, buffer, number)
-        else:
-            constant = HOST_POOL.allocate(spec.nbytes)
-            fill(spec, constant, number)
-            device.recorder.write(constant, spec, buffer)
-        return Tensor(spec, device, buffer)
-
-    return _once_of_replicas(None, repr(number), spec, device, made)
-
-
-def _allocated(spec: TensorSpec, device: Device | None) -> Buffer:
+def allocated(spec: TensorSpec, device: Device | None) -> Buffer:
+    """Memory for a tensor of `spec` on `device`, or on the host if it is None."""
     return HOST_POOL.allocate(spec.nbytes) if device is None else device.allocate_tensor(spec)
 
 
@@ -373,11 +310,11 @@ def stored_as(tensor: Tensor, spec: TensorSpec, device: Device | None, operation
         source = _memory_for_copy(tensor, device, operation)
 
         def made() -> Tensor:
-            copy = Tensor(spec, device, _allocated(spec, device))
+            copy = Tensor(spec, device, allocated(spec, device))
             _copy(tensor, source, copy, copy.memory(operation))
             return copy
 
-        return _once_of_replicas(address_of(source), tensor.spec, spec, device, made)
+        return once_of_replicas(address_of(source), tensor.spec, spec, device, made)
 
 
 _REPLICAS: ContextVar[dict[object, tuple[Tensor, object]] | None] = ContextVar("_REPLICAS", default=None)
@@ -397,7 +334,7 @@ def replicas_share_memory() -> Iterator[None]:
         _REPLICAS.reset(token)
 
 
-def _once_of_replicas(
+def once_of_replicas(
     source: object, kind: object, spec: TensorSpec, device: Device | None, make: Callable[[], Tensor]
 ) -> Tensor:
     """The tensor that `make` makes of `source`, or a replica of one that was made of the same object."""

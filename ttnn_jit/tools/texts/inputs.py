@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, SSAValue
 
-from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
+from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.source import Location
-from ttnn_jit.dialects.text_calls.op_calls import read_op
-from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text
+from ttnn_jit.dialects.text_calls.index_limits import index_limit
+from ttnn_jit.dialects.text_calls.tensor_types import is_tensor
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def draw_inputs(function: FuncOp, specs: Sequence[TensorSpec], seed: int) -> lis
 
     generator = torch.Generator().manual_seed(seed)
     arguments = [each for each in function.body.block.args if is_tensor(each.type)]
-    return [_drawn(spec, _limit(value), generator) for value, spec in zip(arguments, specs, strict=True)]
+    return [_drawn(spec, index_limit(value), generator) for value, spec in zip(arguments, specs, strict=True)]
 
 
 def _drawn(spec: TensorSpec, limit: int | None, generator: torch.Generator) -> torch.Tensor:
@@ -54,37 +53,6 @@ def _drawn(spec: TensorSpec, limit: int | None, generator: torch.Generator) -> t
     if limit is not None:
         return torch.randint(0, max(1, limit), shape, generator=generator).to(spec.dtype.torch)
     return torch.randn(shape, generator=generator).to(spec.dtype.torch)
-
-
-def _limit(value: SSAValue) -> int | None:
-    """The smallest limit of the ops that read a value as indices, also through ops of one operand; None without any."""
-    return min(_limits(value, set()), default=None)
-
-
-def _limits(value: SSAValue, seen: set[SSAValue]) -> Iterator[int]:
-    if value in seen:
-        return
-    seen.add(value)
-    for use in value.uses:
-        yield from _limits_of_use(use.operation, value)
-        tensors = [each for each in use.operation.operands if is_tensor(each.type)]
-        if len(tensors) == 1:
-            for result in use.operation.results:
-                yield from _limits(result, seen)
-
-
-def _limits_of_use(op: Operation, value: SSAValue) -> Iterator[int]:
-    try:
-        read = read_op(op)
-    except CompileError:
-        return  # running the op reports it
-    if not read.operation.index_limits:
-        return
-    call = read.call(lambda each: spec_in_text(each.type))
-    for name, limit in read.operation.index_limits.items():
-        found = limit(call) if read.arguments.get(name) is value else None
-        if found is not None:
-            yield found
 
 
 def inputs_of_file(path: Path, specs: Sequence[TensorSpec]) -> list[torch.Tensor]:

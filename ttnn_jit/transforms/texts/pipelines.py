@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.transforms.texts.passes.canonicalize_texts import CanonicalizeText
 from ttnn_jit.transforms.texts.passes.const_eval_hoist_transform import ConstEvalHoistTransform
 from ttnn_jit.transforms.texts.passes.inline_texts import InlineText
@@ -61,7 +60,8 @@ class CommonOptions(TextPipeline):
     """Options that the pipelines from TTIR share.
 
     Attributes:
-        optimization_level: 0; levels above ask the optimizer.
+        optimization_level: How hard the optimizer of a chip's layouts tries; accepted, without effect: no layout
+            changes a number here.
         memreconfig_enabled, max_legal_layouts, tensor_l1_usage_cap, disable_workarounds, enable_layout_workaround_pass,
             enable_decomposition_workaround_pass, enable_ttnn_decomposition_pass, max_fallback_attempts,
             enable_dram_space_saving_optimization_pass: read by passes that do not run here; accepted, without effect.
@@ -101,14 +101,6 @@ class CommonOptions(TextPipeline):
     compute_cfg_math_approx_mode: bool = False
     compute_cfg_packer_l1_acc: bool = False
     compute_cfg_dst_full_sync_en: bool = False
-
-    def __post_init__(self) -> None:
-        """Checks the level."""
-        super().__post_init__()
-        if self.optimization_level != 0:
-            raise ArgumentError(
-                f"`{self.name}` does not take `optimization-level={self.optimization_level}` here: {_NO_OPTIMIZER}"
-            )
 
     def before_hoisting(self) -> tuple[TextPass, ...]:
         """The passes over TTIR."""

@@ -15,7 +15,7 @@ from ttnn_jit.ttmlir.compiling.compile_and_run_utils import create_mlir_module_f
 from ttnn_jit.ttmlir.mlir_operations import MLIRError, Module
 from ttnn_jit.ttmlir.ttmlir_runtime import submission
 from ttnn_jit.ttmlir.ttmlir_runtime.data_types import TORCH_DTYPES, DataType
-from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary, load_binary_from_path
+from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
 
 R = TypeVar("R")
 _OWN_DESCRIPTION = "ttrt-artifacts/system_desc.ttsys"
@@ -53,7 +53,7 @@ def ttmetal_to_flatbuffer(module: Module | str, output_file_name: str = "ttmetal
 
 def run_flatbuffer(flatbuffer_path: str) -> int:
     """0 after every public program of a binary ran, on inputs that are drawn, or zero for integers."""
-    return _step("run", lambda: _run(load_binary_from_path(flatbuffer_path)))
+    return _step("run", lambda: _run(Binary.load(flatbuffer_path)))
 
 
 def _run(binary: Binary) -> int:

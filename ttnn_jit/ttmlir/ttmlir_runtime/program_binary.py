@@ -17,12 +17,13 @@ from ttnn_jit.diagnostics.errors import ArgumentError, ProgramFormatError, TtnnJ
 from ttnn_jit.dialects.upstream.verifying import verify_upstream
 from ttnn_jit.frontend.ir.texts import parse_texts
 from ttnn_jit.process.complete_file import write_complete
-from ttnn_jit.schemas.binary_file import FileContents, file_head, read_file, version_text, write_file
+from ttnn_jit.schemas.binary_file import FileContents, file_head, identifier_of, read_file, version_text, write_file
 from ttnn_jit.schemas.json_text import json_text
 from ttnn_jit.schemas.schema import schema
 from ttnn_jit.specs.target import resolve_target
 from ttnn_jit.ttmlir.ttmlir_runtime.data_types import TORCH_DTYPES, DataType, device_dtype
 from ttnn_jit.ttmlir.ttmlir_runtime.described_systems import load_system_desc_from_path
+from ttnn_jit.ttmlir.ttmlir_runtime.metal_binary import MetalBinary
 
 IDENTIFIER = "TTNN"
 
@@ -182,8 +183,19 @@ class Binary:
 
     @cached_property
     def names(self) -> list[str]:
-        """The names of its programs, entry points first."""
+        """The names of its programs, in order."""
+        if self._contents is not None:
+            return [each["name"] for each in self._programs]
         return [*programs_of(self._module)]
+
+    def lower(self) -> None:
+        """Lowers every program, which otherwise happens when it is first described or run.
+
+        Raises:
+            CompileError: An operation is not executed here.
+        """
+        for name in self.names:
+            self.text_module.program(name)
 
     def get_num_programs(self) -> int:
         """The number of programs."""
@@ -277,14 +289,14 @@ def load_binary_from_capsule(capsule: Binary) -> Binary:
     return capsule
 
 
-def load_binary_from_path(path: str) -> Binary:
-    """The binary in a file; see `Binary.load`."""
-    return Binary.load(path)
+def load_binary_from_path(path: str) -> Binary | MetalBinary:
+    """The binary in a file: of ttnn (see `Binary.load`), or of ttmetal, which is described alone."""
+    return load_binary_from_bytes(Path(path).read_bytes(), path)
 
 
-def load_binary_from_bytes(data: bytes) -> Binary:
-    """The binary in the bytes of a file; see `Binary.load`."""
-    return Binary.of_bytes(data)
+def load_binary_from_bytes(data: bytes, name: str = "the binary") -> Binary | MetalBinary:
+    """The binary in the bytes of a file; see `load_binary_from_path`."""
+    return MetalBinary(data, name) if identifier_of(data) == "TTM0" else Binary.of_bytes(data, name)
 
 
 __all__ = [

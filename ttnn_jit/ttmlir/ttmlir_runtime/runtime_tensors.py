@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 
 from ttnn_jit.ttmlir.ttmlir_runtime.data_types import OF_TORCH, TORCH_DTYPES, DataType
+from ttnn_jit.ttmlir.ttmlir_runtime.tensor_layouts import Layout
 
 
 class Tensor:
@@ -16,10 +16,12 @@ class Tensor:
 
     Args:
         shards: What each device has; one of a tensor that is not shared among devices.
+        layout: Its layout; rows on the host by default.
     """
 
-    def __init__(self, shards: Sequence[torch.Tensor]) -> None:
+    def __init__(self, shards: Sequence[torch.Tensor], layout: Layout | None = None) -> None:
         self.shards = list(shards)
+        self._layout = layout
 
     @property
     def first(self) -> torch.Tensor:
@@ -51,9 +53,13 @@ class Tensor:
         dense = self.first.contiguous()
         return ctypes.string_at(dense.data_ptr(), dense.numel() * dense.element_size())
 
-    def get_layout(self) -> Any:
-        """Its layout: dense rows of the host."""
-        return None
+    def get_layout(self) -> Layout:
+        """Its layout."""
+        return self._layout or Layout(self.get_dtype())
+
+    def has_layout(self, layout: Layout) -> bool:
+        """Whether that is its layout."""
+        return self.get_layout() == layout
 
     def is_allocated(self) -> bool:
         """Whether it holds data."""

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from ttnn_jit.sessions.text_runs import compare_run, run_text
-from ttnn_jit.ttmlir.ttmlir_runtime.data_types import DataType, on_device
+from ttnn_jit.ttmlir.ttmlir_runtime.data_types import TORCH_DTYPES, DataType, device_dtype, on_device
 from ttnn_jit.ttmlir.ttmlir_runtime.debug_hooks import (
     CallbackContext,
     DebugHooks,
@@ -30,6 +30,12 @@ from ttnn_jit.ttmlir.ttmlir_runtime.debug_hooks import (
 )
 from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
 from ttnn_jit.ttmlir.ttmlir_runtime.runtime_tensors import Tensor, borrowed
+from ttnn_jit.ttmlir.ttmlir_runtime.tensor_layouts import (
+    Conversions,
+    Layout,
+    get_num_layout_conversions,
+    layout_of_reference,
+)
 
 
 class DeviceRuntime(enum.Enum):
@@ -54,9 +60,11 @@ class FabricConfig(enum.Enum):
     FABRIC_1D = 1
     FABRIC_1D_RING = 2
     FABRIC_2D = 3
-    FABRIC_2D_TORUS = 4
-    FABRIC_2D_DYNAMIC = 5
-    CUSTOM = 6
+    FABRIC_2D_TORUS_X = 4
+    FABRIC_2D_TORUS_Y = 5
+    FABRIC_2D_TORUS_XY = 6
+    FABRIC_2D_DYNAMIC = 7
+    CUSTOM = 8
 
 
 class MemoryBufferType(enum.Enum):
@@ -182,13 +190,20 @@ def create_multi_device_borrowed_host_tensor(
     return Tensor([borrowed(pointer, shape, strides, dtype) for pointer in pointers])
 
 
-def get_layout(binary: Binary, program_index: int, input_index: int) -> None:
-    """The layout of an input: dense rows of the host."""
+def get_layout(binary: Binary, program_index: int, input_index: int) -> Layout:
+    """The layout that a program wants of an input."""
+    return layout_of_reference(binary.inputs(program_index)[input_index])
 
 
-def to_layout(tensor: Tensor, device: Device, layout: None, retain: bool | None = None) -> Tensor:  # noqa: ARG001
-    """The tensor: dense rows of the host are what programs take."""
-    return tensor
+def to_layout(tensor: Tensor, device: Device, layout: Layout, retain: bool | None = None) -> Tensor:  # noqa: ARG001
+    """The tensor itself if it has that layout, else a copy that has it, which is counted."""
+    if tensor.has_layout(layout):
+        return tensor
+    Conversions.count += 1
+    wanted = TORCH_DTYPES.get(layout.dtype)
+    # A program may take more dtypes than tensors of ttnn have: a tensor of one of these stays as it is.
+    is_same = wanted is None or not wanted.is_floating_point or device_dtype(tensor.first.dtype) == wanted
+    return Tensor([each.clone() if is_same else each.to(wanted) for each in tensor.shards], layout)
 
 
 def to_host(tensor: Tensor, untilize: bool = False, blocking: bool = True) -> list[Tensor]:  # noqa: ARG001
@@ -198,7 +213,7 @@ def to_host(tensor: Tensor, untilize: bool = False, blocking: bool = True) -> li
 
 def get_device_tensors(tensor: Tensor) -> list[Tensor]:
     """A tensor per device, over the same memory."""
-    return [Tensor([shard]) for shard in tensor.shards]
+    return [Tensor([shard], tensor.get_layout()) for shard in tensor.shards]
 
 
 def get_num_shards(tensor: Tensor) -> int:
@@ -239,20 +254,40 @@ def submit(device: Device, binary: Binary, program_index: int, inputs: Sequence[
         CompileError: An operation is not executed here.
         ValueError: An input has neither one part nor one per device.
     """
+    found = outputs_of(binary, program_index, [tensor.shards for tensor in inputs])
+    layouts = [layout_of_reference(each) for each in binary.outputs(program_index)]
+    return [Tensor([*map(on_device, parts)], layout) for parts, layout in zip(found, layouts, strict=True)]
+
+
+def outputs_of(
+    binary: Binary, program_index: int, inputs: Sequence[Sequence[torch.Tensor]]
+) -> list[tuple[torch.Tensor, ...]]:
+    """The outputs of a program, each a part per device or one for all, in the dtypes of its text.
+
+    Args:
+        binary: The binary.
+        program_index: The number of the program.
+        inputs: Of each input, one tensor for all devices, or a tensor of each.
+
+    Raises:
+        CompileError: An operation is not executed here.
+        ValueError: An input has neither one part nor one per device.
+    """
     devices = math.prod(binary.text_module.mesh)
-    for index, tensor in enumerate(inputs):
-        if len(tensor.shards) not in {1, devices}:
-            raise ValueError(f"input {index} has {len(tensor.shards)} parts, and the mesh {devices} devices")
-    given = [tensor.first if len(tensor.shards) == 1 else tuple(tensor.shards) for tensor in inputs]
+    for index, parts in enumerate(inputs):
+        if len(parts) not in {1, devices}:
+            raise ValueError(f"input {index} has {len(parts)} parts, and the mesh {devices} devices")
+    given = [parts[0] if len(parts) == 1 else tuple(parts) for parts in inputs]
     sharded = binary.presharded_results(program_index)
     whole = [each for each in given if isinstance(each, torch.Tensor)]
     if DebugHooks.current is None and not any(sharded) and len(whole) == len(given):
-        results = run_text(binary.text_module, binary.names[program_index], whole, (binary, program_index))
-        return [Tensor([on_device(each)]) for each in results]
+        return [
+            (each,)
+            for each in run_text(binary.text_module, binary.names[program_index], whole, (binary, program_index))
+        ]
     found = (DebugHooks.current or DebugHooks()).run(binary, program_index, given)
     compare_run(binary.text_module, binary.names[program_index], given, found, (binary, program_index))
-    kept = (tensors if is_sharded else tensors[:1] for tensors, is_sharded in zip(found, sharded, strict=True))
-    return [Tensor([*map(on_device, tensors)]) for tensors in kept]
+    return [tensors if is_sharded else tensors[:1] for tensors, is_sharded in zip(found, sharded, strict=True)]
 
 
 def wait(tensors: Tensor | Sequence[Tensor]) -> None:
@@ -261,17 +296,16 @@ def wait(tensors: Tensor | Sequence[Tensor]) -> None:
 
 def create_scalar_tensor(value: float | int, dtype: DataType) -> Tensor:
     """A tensor of one element."""
-    from ttnn_jit.ttmlir.ttmlir_runtime.data_types import TORCH_DTYPES
-
     return Tensor([torch.tensor(value, dtype=TORCH_DTYPES[dtype])])
 
 
 __all__ = [
     "CallbackContext", "DataType", "DebugHooks", "Device", "DeviceRuntime", "DispatchCoreType", "FabricConfig",
-    "MemoryBufferType", "MeshDeviceOptions", "OpContext", "Tensor", "TensorRef", "close_mesh_device",
+    "Layout", "MemoryBufferType", "MeshDeviceOptions", "OpContext", "Tensor", "TensorRef", "close_mesh_device",
     "create_borrowed_host_tensor", "create_multi_device_borrowed_host_tensor", "create_owned_host_tensor",
     "create_scalar_tensor", "deallocate_tensor", "get_current_device_runtime", "get_device_tensors", "get_layout",
-    "get_num_available_devices", "get_num_shards", "get_op_debug_str", "get_op_input_refs", "get_op_loc_info",
+    "get_num_available_devices", "get_num_layout_conversions",
+    "get_num_shards", "get_op_debug_str", "get_op_input_refs", "get_op_loc_info",
     "get_op_output_refs", "get_op_output_tensor", "get_program_index", "memcpy", "open_mesh_device",
     "retrieve_tensor_from_pool", "set_compatible_device_runtime", "set_current_device_runtime", "set_fabric_config",
     "submit", "to_host", "to_layout", "unregister_hooks", "update_tensor_in_pool", "wait", "walk_program",

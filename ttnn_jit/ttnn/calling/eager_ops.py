@@ -13,6 +13,7 @@ from ttnn_jit.runtime.libraries import TTNN
 from ttnn_jit.runtime.memory.random_words import PARTS
 from ttnn_jit.runtime.programs.random_state import on_device, seeded, state
 from ttnn_jit.runtime.tensors import tensor as storage
+from ttnn_jit.runtime.tensors import tensors_from_host
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import MemoryConfig, TensorSpec, checked
 from ttnn_jit.ttnn.calling import eager_functions
@@ -29,7 +30,7 @@ class EagerOps(HostOps[Tensor]):
 
     def filled(self, number: float, spec: TensorSpec, device: Device | None = None) -> Any:
         """A tensor filled with one number."""
-        return storage.filled(number, spec, device)
+        return tensors_from_host.filled(number, spec, device)
 
     def made(
         self,
@@ -40,7 +41,7 @@ class EagerOps(HostOps[Tensor]):
         elements: Callable[[], Any],
     ) -> Tensor:
         """A tensor of the numbers that `elements` returns."""
-        return storage.from_numbers(elements(), spec, device)
+        return tensors_from_host.from_numbers(elements(), spec, device)
 
     def drawn(
         self, seed: int | None, draws: Draws[Tensor], device: Device, config: MemoryConfig | None = None

@@ -98,7 +98,7 @@ _device_for_target = cache(Device)
 def _copy(value: Any, device: Device | None) -> Tensor:
     import torch
 
-    from ttnn_jit.runtime.tensors.tensor import from_torch
+    from ttnn_jit.runtime.tensors.tensors_from_host import from_torch
 
     spec = spec_of_torch_tensor(value) if is_torch_tensor(value) else spec_of_numpy_array(value)
     tensor = value if is_torch_tensor(value) else torch.from_numpy(value.copy())

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.foreign.torch_tensor import require_torch
-from ttnn_jit.runtime.tensors import tensor as storage
+from ttnn_jit.runtime.tensors import tensors_from_host
 from ttnn_jit.runtime.tensors.tensor import Tensor, torch_copy
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig
 from ttnn_jit.ttnn.calling.host_function import host_function
@@ -45,8 +45,8 @@ def nonzero(input_tensor: Tensor, *, memory_config: MemoryConfig | None = None) 
     spec = input_tensor.spec.with_(dtype=DataType.UINT32, layout=Layout.ROW_MAJOR, memory_config=memory_config)
     counted = torch.full((1, 1, 1, 1), len(indices))
     return [
-        storage.from_torch(counted, spec.with_(shape=(1, 1, 1, 1)), input_tensor.device()),
-        storage.from_torch(padded, spec, input_tensor.device()),
+        tensors_from_host.from_torch(counted, spec.with_(shape=(1, 1, 1, 1)), input_tensor.device()),
+        tensors_from_host.from_torch(padded, spec, input_tensor.device()),
     ]
 
 
@@ -62,7 +62,7 @@ def unique(input_tensor: Tensor) -> Tensor:
 
     found: torch.Tensor = torch.unique(_elements(input_tensor))
     spec = input_tensor.spec.with_(shape=tuple(found.shape), layout=Layout.ROW_MAJOR)
-    return storage.from_torch(found, spec, input_tensor.device())
+    return tensors_from_host.from_torch(found, spec, input_tensor.device())
 
 
 def _elements(tensor: Tensor) -> torch.Tensor:

@@ -19,7 +19,7 @@ from ttnn_jit.ttnn.calling import eager_functions as operations
 from ttnn_jit.ttnn.calling.eager_operation import function_of
 from ttnn_jit.ttnn.calling.host_function import host_function
 from ttnn_jit.ttnn.devices.semaphores import GlobalSemaphore
-from ttnn_jit.ttnn.meshes.exchange import counted_as_one_program, device_of, exchange
+from ttnn_jit.ttnn.meshes.exchange import counted_as_one_program, exchange
 from ttnn_jit.ttnn.meshes.topology import Topology
 from ttnn_jit.ttnn.namespace.lazy_names import NO_LINKS
 from ttnn_jit.ttnn.tensors.transfers import typecast
@@ -78,7 +78,7 @@ def fused_rms_minimal(  # noqa: PLR0913 - ttnn's parameters
         ShapeError: The tensors do not fit each other.
     """
     name = "fused_rms_minimal"
-    with counted_as_one_program(device_of(name, input_tensor), name, input_tensor.spec, cluster_axis, epsilon):
+    with counted_as_one_program(name, input_tensor, cluster_axis, epsilon):
         x = input_tensor
         if residual_input_tensor is not None:
             x = operations.add(input_tensor, residual_input_tensor, output_tensor=residual_input_tensor)

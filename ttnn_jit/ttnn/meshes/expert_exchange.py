@@ -57,8 +57,8 @@ def all_to_all_dispatch(
     name = "all_to_all_dispatch"
     if output_concat_dim not in {1, 2}:
         raise ArgumentError(f"{name}: `output_concat_dim` must be 1 or 2, got {output_concat_dim}")
-    device = checked_device(name, input_tensor, expert_indices_tensor, expert_mapping_tensor)
-    with counted_as_one_program(device, name, input_tensor.spec, cluster_axis, output_concat_dim):
+    checked_device(name, input_tensor, expert_indices_tensor, expert_mapping_tensor)
+    with counted_as_one_program(name, input_tensor, cluster_axis, output_concat_dim):
         tokens, experts = (
             exchange(name, ALL_GATHER, _batched(each), output_concat_dim, cluster_axis=cluster_axis)
             for each in (input_tensor, expert_indices_tensor)
@@ -108,13 +108,13 @@ def all_to_all_combine(
     name = "all_to_all_combine"
     if output_shard_dim not in {1, 2}:
         raise ArgumentError(f"{name}: `output_shard_dim` must be 1 or 2, got {output_shard_dim}")
-    device = checked_device(name, input_tensor, expert_metadata_tensor, expert_mapping_tensor)
+    checked_device(name, input_tensor, expert_metadata_tensor, expert_mapping_tensor)
     if (1, *tuple(input_tensor.shape)[1:3]) != tuple(expert_metadata_tensor.shape)[:3]:
         raise ShapeError(
             f"{name}: results have shape {list(input_tensor.shape)}, and the experts of the tokens "
             f"{list(expert_metadata_tensor.shape)}"
         )
-    with counted_as_one_program(device, name, input_tensor.spec, cluster_axis, local_reduce, output_shard_dim):
+    with counted_as_one_program(name, input_tensor, cluster_axis, local_reduce, output_shard_dim):
         column = column_of_device(name, expert_mapping_tensor)
         pair = _rows_of_experts(input_tensor, expert_metadata_tensor, column, local_reduce=local_reduce)
         dims = (0, output_shard_dim + 1)

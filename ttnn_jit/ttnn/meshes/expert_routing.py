@@ -58,7 +58,7 @@ def moe_expert_token_remap(
     name = "moe_expert_token_remap"
     if reduction_size < 1:
         raise ArgumentError(f"{name}: `reduction_size` must be at least 1, got {reduction_size}")
-    device = checked_device(name, topk_tensor, expert_metadata_tensor, expert_mapping_tensor)
+    checked_device(name, topk_tensor, expert_metadata_tensor, expert_mapping_tensor)
     experts, devices = tuple(expert_mapping_tensor.shape)[2:]
     scores, chosen = tuple(topk_tensor.shape), tuple(expert_metadata_tensor.shape)
     if len(scores) != 4 or scores[:3] != chosen[:3] or scores[3] != experts or experts % devices:
@@ -66,7 +66,7 @@ def moe_expert_token_remap(
             f"{name}: scores of shape {list(scores)}, the experts of tokens {list(chosen)} and a mapping of "
             f"{experts} experts to {devices} devices do not fit each other"
         )
-    with counted_as_one_program(device, name, topk_tensor.spec, experts, reduction_size):
+    with counted_as_one_program(name, topk_tensor, experts, reduction_size):
         column = column_of_device(name, expert_mapping_tensor)
         made = [
             placed(each, memory_config)
@@ -153,7 +153,7 @@ def moe_routing_remap(
     if non_zero_weight_size % expert_parallel_size:
         raise ShapeError(f"{name}: {non_zero_weight_size} weights have no {expert_parallel_size} equal shares")
     share = non_zero_weight_size // expert_parallel_size
-    with counted_as_one_program(device, name, routing_weights_tensor.spec, non_zero_weight_size, cluster_axis):
+    with counted_as_one_program(name, routing_weights_tensor, non_zero_weight_size, cluster_axis):
         shares = operations.concat(_shares(routing_weights_tensor, share, expert_parallel_size), 0)
         own = exchange(name, MESH_PARTITION, shares, 0, cluster_axis=cluster_axis)
         mask = typecast(own, routing_weights_tensor.dtype)
@@ -231,7 +231,7 @@ def deepseek_moe_reduce_scatter(
     """
     name = "deepseek_moe_reduce_scatter"
     first = input_tensors[0]
-    with counted_as_one_program(device_of(name, first), name, first.spec, len(input_tensors), dim, cluster_axis):
+    with counted_as_one_program(name, first, len(input_tensors), dim, cluster_axis):
         whole = first if len(input_tensors) == 1 else operations.concat([*input_tensors], dim)
         return exchange(
             name, REDUCE_SCATTER, whole, dim, REDUCE_SUM, cluster_axis=cluster_axis, memory_config=output_memory_config

@@ -19,7 +19,7 @@ from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig
 from ttnn_jit.ttnn.calling import eager_functions as operations
 from ttnn_jit.ttnn.calling.host_function import host_function
 from ttnn_jit.ttnn.devices.semaphores import GlobalSemaphore
-from ttnn_jit.ttnn.meshes.exchange import counted_as_one_program, device_of, exchange
+from ttnn_jit.ttnn.meshes.exchange import counted_as_one_program, exchange
 from ttnn_jit.ttnn.meshes.fabric_options import WITHOUT_LINKS, FabricOptions
 from ttnn_jit.ttnn.meshes.topology import Topology
 from ttnn_jit.ttnn.namespace.lazy_names import NO_LINKS
@@ -101,7 +101,7 @@ def all_gather_matmul_async(  # noqa: PLR0913 - ttnn's parameters
         CompileError: The factors do not fit each other.
     """
     name = "all_gather_matmul_async"
-    with counted_as_one_program(device_of(name, input_tensor), name, input_tensor.spec, weight_tensor.spec, dim):
+    with counted_as_one_program(name, input_tensor, weight_tensor.spec, dim):
         gathered = exchange(
             name,
             ALL_GATHER,
@@ -148,7 +148,7 @@ def matmul_reduce_scatter_async(  # noqa: PLR0913 - ttnn's parameters
         CompileError: The factors do not fit each other.
     """
     name = "matmul_reduce_scatter_async"
-    with counted_as_one_program(device_of(name, input_tensor), name, input_tensor.spec, weight_tensor.spec, dim):
+    with counted_as_one_program(name, input_tensor, weight_tensor.spec, dim):
         product = _product(input_tensor, weight_tensor, options, bias=bias, memory_config=memory_config_mm)
         return [
             product,
@@ -195,7 +195,7 @@ def llama_all_gather_matmul_async(  # noqa: PLR0913 - ttnn's parameters
         CompileError: The factors do not fit each other.
     """
     name = "llama_all_gather_matmul_async"
-    with counted_as_one_program(device_of(name, input_tensor0), name, input_tensor0.spec, input_tensor1.spec, dim):
+    with counted_as_one_program(name, input_tensor0, input_tensor1.spec, dim):
         gathered = exchange(
             name,
             ALL_GATHER,
@@ -282,7 +282,7 @@ def llama_rs_matmul(  # noqa: PLR0913, PLR0917 - ttnn's parameters
     name = "llama_rs_matmul"
     if (rs_tensor is None) == (second_weight_tensor is None):
         raise ArgumentError(f"{name} takes one of `rs_tensor` and `second_weight_tensor`")
-    with counted_as_one_program(device_of(name, input_tensor), name, input_tensor.spec, weight_tensor.spec, dim):
+    with counted_as_one_program(name, input_tensor, weight_tensor.spec, dim):
         weights = [weight_tensor, *([] if second_weight_tensor is None else [second_weight_tensor])]
         products = [_product(input_tensor, each, options, memory_config=memory_config_mm) for each in weights]
         scattered = exchange(
@@ -330,7 +330,7 @@ def llama_rs_create_heads(  # noqa: PLR0913 - ttnn's parameters
         ShapeError: There is no such dimension, or it has no equal parts.
     """
     name = "llama_rs_create_heads"
-    with counted_as_one_program(device_of(name, input_tensor), name, input_tensor.spec, dim, num_heads, num_kv_heads):
+    with counted_as_one_program(name, input_tensor, dim, num_heads, num_kv_heads):
         scattered = exchange(
             name, REDUCE_SCATTER, input_tensor, dim, REDUCE_SUM, cluster_axis=cluster_axis, mesh_device=mesh_device
         )
@@ -379,7 +379,7 @@ def ring_attention_all_gather_async(  # noqa: PLR0913 - ttnn's parameters
     if len(buffers) != len(input_tensor) or not buffers:
         raise ArgumentError(f"{name}: {len(input_tensor)} tensors and {len(buffers)} buffers are given")
     options = {"cluster_axis": cluster_axis, "mesh_device": mesh_device, "memory_config": memory_config}
-    with counted_as_one_program(device_of(name, input_tensor[0]), name, *(each.spec for each in input_tensor), dim):
+    with counted_as_one_program(name, input_tensor[0], *(each.spec for each in input_tensor), dim):
         return [
             exchange(name, ALL_GATHER, tensor, dim, **options)
             if buffer is None
@@ -428,7 +428,7 @@ def all_reduce_create_qkv_heads(  # noqa: PLR0913 - ttnn's parameters
             f"{name}: `batch_offset` and `slice_size` are not supported",
             help="write `ttnn.all_reduce`, `ttnn.slice` and `nlp_create_qkv_heads_decode`",
         )
-    with counted_as_one_program(device_of(name, input_tensor), name, input_tensor.spec, num_heads, num_kv_heads):
+    with counted_as_one_program(name, input_tensor, num_heads, num_kv_heads):
         summed = exchange(
             name,
             ALL_REDUCE,
@@ -473,7 +473,7 @@ def all_gather_concat(  # noqa: PLR0913 - ttnn's parameters
         ShapeError: There is no such dimension.
     """
     name = "all_gather_concat"
-    with counted_as_one_program(device_of(name, input_tensor), name, input_tensor.spec, dim, num_heads):
+    with counted_as_one_program(name, input_tensor, dim, num_heads):
         gathered = exchange(name, ALL_GATHER, input_tensor, dim, cluster_axis=cluster_axis, mesh_device=mesh_device)
         concatenate: Any = getattr(operations, NLP_CONCAT_HEADS_DECODE.name)
         options = {} if memory_config is None else {"memory_config": memory_config}

@@ -53,7 +53,7 @@ def deepseek_minimal_all_reduce(
         ShapeError: `persistent_output_tensor` does not fit the result.
     """
     name = "deepseek_minimal_all_reduce"
-    with counted_as_one_program(device_of(name, input_tensor), name, input_tensor.spec, cluster_axis):
+    with counted_as_one_program(name, input_tensor, cluster_axis):
         output = persistent_output_tensor if residual_tensor is None else None
         total = exchange(name, ALL_REDUCE, input_tensor, REDUCE_SUM, cluster_axis=cluster_axis, output=output)
         if residual_tensor is None:
@@ -173,7 +173,7 @@ def strided_all_gather_minimal_matmul_async(  # noqa: PLR0913 - ttnn's parameter
         CompileError: The factors do not fit each other.
     """
     name = "strided_all_gather_minimal_matmul_async"
-    with counted_as_one_program(device_of(name, input_tensor), name, input_tensor.spec, weight_tensor.spec, dim):
+    with counted_as_one_program(name, input_tensor, weight_tensor.spec, dim):
         gathered = exchange(
             name, ALL_GATHER, input_tensor, dim, cluster_axis=cluster_axis, memory_config=memory_config_ag,
             output=persistent_output_buffer,

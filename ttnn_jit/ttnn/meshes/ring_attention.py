@@ -18,7 +18,7 @@ from ttnn_jit.ttnn.calling import eager_functions as operations
 from ttnn_jit.ttnn.calling.eager_operation import function_of
 from ttnn_jit.ttnn.calling.host_function import host_function
 from ttnn_jit.ttnn.devices.semaphores import GlobalSemaphore
-from ttnn_jit.ttnn.meshes.exchange import counted_as_one_program, device_of, exchange
+from ttnn_jit.ttnn.meshes.exchange import counted_as_one_program, exchange
 from ttnn_jit.ttnn.meshes.topology import Topology
 from ttnn_jit.ttnn.namespace.lazy_names import NO_LINKS
 from ttnn_jit.ttnn.tensors.transfers import typecast
@@ -98,7 +98,7 @@ def ring_joint_scaled_dot_product_attention(  # noqa: PLR0913 - ttnn's parameter
     rank = len(input_tensor_k.shape)
     if rank != 4 or dim % rank != 2:
         raise ShapeError(f"{name}: sequences are split along dimension 2 of 4, and not along {dim} of {rank}")
-    with counted_as_one_program(device_of(name, input_tensor_q), name, input_tensor_q.spec, logical_n, cluster_axis):
+    with counted_as_one_program(name, input_tensor_q, logical_n, cluster_axis):
         keys, values = (
             exchange(name, ALL_GATHER, own, 2, cluster_axis=cluster_axis, mesh_device=mesh_device, output=buffer)
             for own, buffer in (

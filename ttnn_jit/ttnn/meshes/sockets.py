@@ -18,7 +18,8 @@ from ttnn_jit.specs.meshes.mesh_shape import MeshCoordinate
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, BufferType, CoreCoord
 from ttnn_jit.ttnn.calling.host_function import host_function
 from ttnn_jit.ttnn.calling.rank_exchange import region_of, writable_region_of
-from ttnn_jit.ttnn.meshes.exchange import device_of, shards_of
+from ttnn_jit.ttnn.meshes.exchange import device_of
+from ttnn_jit.ttnn.meshes.exchange_evaluation import shards_of
 
 
 class MeshCoreCoord(NamedTuple):

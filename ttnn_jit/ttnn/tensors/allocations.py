@@ -7,6 +7,7 @@ from typing import Any
 
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensors import tensor as storage
+from ttnn_jit.runtime.tensors import tensors_from_host
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec, checked
 from ttnn_jit.ttnn.calling.host_function import host_function
@@ -55,4 +56,4 @@ def allocate_tensor_on_host(*args: Any, **kwargs: Any) -> Tensor:
         GridError: The shards do not hold the tensor.
     """
     spec, _ = call_overload("allocate_tensor_on_host", _OVERLOADS, args, kwargs)
-    return storage.filled(0.0, spec, None)
+    return tensors_from_host.filled(0.0, spec, None)

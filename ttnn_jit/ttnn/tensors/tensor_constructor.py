@@ -15,7 +15,8 @@ from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.memory.buffer import Buffer
 from ttnn_jit.runtime.meshes.mesh import MeshDevice
 from ttnn_jit.runtime.meshes.mesh_tensor import MeshTensor
-from ttnn_jit.runtime.tensors.tensor import Tensor, from_numbers
+from ttnn_jit.runtime.tensors.tensor import Tensor
+from ttnn_jit.runtime.tensors.tensors_from_host import from_numbers
 from ttnn_jit.specs.checks import whole_numbers
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec
 from ttnn_jit.specs.tile import Tile

@@ -13,6 +13,7 @@ from ttnn_jit.runtime.elements.torch_elements import as_signed
 from ttnn_jit.runtime.meshes.mesh import MeshDevice
 from ttnn_jit.runtime.meshes.mesh_tensor import MeshTensor
 from ttnn_jit.runtime.tensors import tensor as storage
+from ttnn_jit.runtime.tensors import tensors_from_host
 from ttnn_jit.runtime.tensors.tensor import Tensor, torch_copy
 from ttnn_jit.specs.dtypes import dtypes_made_of_torch
 from ttnn_jit.specs.tensor_spec import (
@@ -91,7 +92,7 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
         whole = spec or spec_of_new(
             own.shape, _inferred_dtype(own) if dtype is None else dtype, layout, device, memory_config
         )
-        return storage.from_torch(own, checked(whole), device)
+        return tensors_from_host.from_torch(own, checked(whole), device)
 
     return on(tensor, device) if mesh_mapper is None else _distributed(tensor, device, mesh_mapper, on)
 

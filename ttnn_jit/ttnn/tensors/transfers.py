@@ -12,6 +12,7 @@ from ttnn_jit.ops.host_ops import HostOps
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.meshes.mesh_tensor import MeshTensor, over_meshes
 from ttnn_jit.runtime.tensors import tensor as storage
+from ttnn_jit.runtime.tensors import tensors_from_host
 from ttnn_jit.runtime.tensors.tensor import Tensor, torch_copy
 from ttnn_jit.specs.cores.sharding import folded_2d
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
@@ -262,7 +263,7 @@ def typecast(
         input_tensor.memory(TYPECAST.name)
         if input_tensor.device() is None:
             spec = input_tensor.spec.with_(dtype=dtype, memory_config=memory_config)
-            return storage.from_torch(torch_copy(input_tensor), checked(spec), None)
+            return tensors_from_host.from_torch(torch_copy(input_tensor), checked(spec), None)
     options: dict[str, Any] = {} if memory_config is None else {"memory_config": memory_config}
     return _TYPECAST(input_tensor, dtype, **options)
 

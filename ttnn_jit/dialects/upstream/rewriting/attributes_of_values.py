@@ -44,7 +44,18 @@ def attribute_of_value(value: Any, kind: str) -> Attribute:
         return builtin.IntegerAttr(int(value), builtin.IntegerType(int(match["width"]), _SIGNS[match["sign"]]))
     if match := _DENSE.match(kind):
         return builtin.DenseArrayBase.from_list(builtin.IntegerType(int(match["width"])), [*value])
-    return _by_value(value, kind)
+    choices = tables.constraint(kind)[0]
+    return _of_choice(value, choices) if "attribute or" in choices else _by_value(value, kind)
+
+
+def _of_choice(value: Any, choices: str) -> Attribute:
+    """The attribute of a kind that is a number, or a list of numbers: ``32-bit signless integer attribute or ...``."""
+    if isinstance(value, list | tuple):
+        return builtin.DenseArrayBase.from_list(builtin.i32, [int(each) for each in value])
+    if isinstance(value, float) and "float" in choices:
+        return builtin.FloatAttr(value, builtin.f32)
+    sign = _SIGNS["S" if "bit signed" in choices else ""]
+    return builtin.IntegerAttr(int(value), builtin.IntegerType(32, sign))
 
 
 def default_of(text: str, kind: str) -> Attribute | None:
@@ -59,6 +70,8 @@ def default_of(text: str, kind: str) -> Attribute | None:
             value: Any = text == "true"
         case _ if kind.startswith("#") and "::" in text:
             value = parsed(f"{kind}<{_keyword(text, kind)}>")
+        case _ if kind.startswith("enum:") and "::" in text:
+            return _enum_default(text.rpartition("::")[2], kind.removeprefix("enum:"))
         case _ if kind.startswith("DictionaryAttr"):
             value = builtin.DictionaryAttr({})
         case _ if text.startswith('"'):
@@ -70,6 +83,12 @@ def default_of(text: str, kind: str) -> Attribute | None:
         case _:
             return None
     return attribute_of_value(value, kind)
+
+
+def _enum_default(case: str, cpp_name: str) -> Attribute:
+    """The number of a case of C++, whose keyword may be in lower case."""
+    numbers = {word.lower(): number for word, number in tables.enum_values(cpp_name, "").items()}
+    return builtin.IntegerAttr(numbers[case.lower()], builtin.i32)
 
 
 def _keyword(case: str, kind: str) -> str:
@@ -113,6 +132,7 @@ _MAKERS: dict[str, Callable[[Any], Attribute]] = {
         builtin.i1, [-1 if each else 0 for each in values]
     ),
     "I64ElementsAttr": lambda values: _elements(np.asarray(values, np.int64)),
+    "StableHLO_ReplicaGroups": lambda values: _elements(np.asarray(values, np.int64)),
     "I64ArrayAttr": _integers(64),
     "I32ArrayAttr": _integers(32),
     "FlatSymbolRefAttr": builtin.SymbolRefAttr,

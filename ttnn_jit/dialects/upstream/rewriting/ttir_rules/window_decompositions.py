@@ -63,6 +63,8 @@ def convolution(op: Operation, rewriter: Rewriter) -> bool:
     given = _Convolution(op)
     if given.rank not in {1, 2, 3} or given.reversed:
         return False
+    if given.rank == 3 and any(each != 1 for each in given.weight_dilation):  # `ttir.conv3d` has no dilation
+        return False
     if any(each != 1 for each in given.input_dilation) and not (given.transposed and given.rank == 2):
         return False
     weight, bias = op.operands[1], operand_named(op, "bias")
@@ -127,18 +129,10 @@ def _convolved(
     rewriter: Rewriter,
     at: Operation,
 ) -> SSAValue:
+    if given.rank == 3:
+        return _convolved_3d(source, weight, bias, given, shape, rewriter, at)
     groups = {"groups": integer(given.groups)}
     pairs = [given.padding[index : index + 2] for index in range(0, 2 * given.rank, 2)]
-    if given.rank == 3:
-        if any(before != after for before, after in pairs):
-            return _padded_conv3d(source, weight, bias, given, shape, rewriter, at)
-        properties = {
-            "stride": dense_i32(given.strides),
-            "padding": dense_i32([before for before, _ in pairs]),
-            **groups,
-        }
-        operands = {"input": source, "weight": weight, "bias": bias}
-        return rewriter.value("ttir.conv3d", operands, properties, with_shape(at.results[0].type, shape), at)
     strides, dilation = given.strides, given.weight_dilation
     one_dimensional = given.rank == 1
     if one_dimensional:  # a width of one
@@ -163,7 +157,7 @@ def _convolved(
     return reshape(value, shape, rewriter, at) if one_dimensional else value
 
 
-def _padded_conv3d(
+def _convolved_3d(
     source: SSAValue,
     weight: SSAValue,
     bias: SSAValue | None,
@@ -172,18 +166,20 @@ def _padded_conv3d(
     rewriter: Rewriter,
     at: Operation,
 ) -> SSAValue:
-    """A convolution of a tensor that is padded before, since `ttir.conv3d` pads both sides alike."""
-    extents = [*shape_of(source.type)]
-    padding = [0, 0, *given.padding, 0, 0]
-    wide = [extent + padding[2 * index] + padding[2 * index + 1] for index, extent in enumerate(extents)]
-    properties = {"padding": dense_i32(padding), "value": number(0.0)}
-    padded = rewriter.value("ttir.pad", {"input": source}, properties, with_shape(source.type, wide), at)
+    """A convolution of three dimensions; its input is padded before where `ttir.conv3d`, which pads alike, cannot."""
+    padding = given.padding[::2]
+    if padding != given.padding[1::2]:
+        around = [0, 0, *given.padding, 0, 0]
+        wide = [extent + sum(around[2 * dim : 2 * dim + 2]) for dim, extent in enumerate(shape_of(source.type))]
+        properties = {"padding": dense_i32(around), "value": number(0.0)}
+        source = rewriter.value("ttir.pad", {"input": source}, properties, with_shape(source.type, wide), at)
+        padding = [0, 0, 0]
     attributes = {
         "stride": dense_i32(given.strides),
-        "padding": dense_i32([0, 0, 0]),
+        "padding": dense_i32(padding),
         "groups": integer(given.groups),
     }
-    operands = {"input": padded, "weight": weight, "bias": bias}
+    operands = {"input": source, "weight": weight, "bias": bias}
     return rewriter.value("ttir.conv3d", operands, attributes, with_shape(at.results[0].type, shape), at)
 
 

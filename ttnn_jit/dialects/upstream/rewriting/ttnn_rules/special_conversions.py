@@ -111,10 +111,10 @@ def _to_layout(op: Operation, rewriter: Rewriter) -> list[SSAValue]:
 @_of("ttir.argmax")
 def _argmax(op: Operation, rewriter: Rewriter) -> list[SSAValue]:
     dims = integers_in(op.properties.get("dim_arg"))
-    if len(dims) > 1:
+    if 1 < len(dims) < len(shape_of(op.operands[0].type)):
         raise refuse(op, "TTNN reduces one dimension, or all")
     properties = {
-        "dim": _of_row(rewriter, "ttnn.argmax", "dim", dims[0]) if dims else None,
+        "dim": _of_row(rewriter, "ttnn.argmax", "dim", dims[0]) if len(dims) == 1 else None,
         "keep_dim": op.properties["keep_dim"],
         "use_multicore": boolean(False),
     }

@@ -1,0 +1,1 @@
+"""The builder of D2M."""

@@ -1,0 +1,1 @@
+"""Goldens: tensors of several devices, and the golden of an operation."""
