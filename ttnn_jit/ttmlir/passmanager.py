@@ -30,8 +30,8 @@ class PassManager:
 
     def __init__(self, pipeline: str = "builtin.module()") -> None:
         self._pipeline = pipeline
-        self._verifies = True
         self._printed: PrintedStages | None = None
+        self._verifies = True
 
     @classmethod
     def parse(cls, pipeline: str, context: Context | None = None) -> Self:  # noqa: ARG003 - there is one context
@@ -118,11 +118,7 @@ class PrintedStages:
 
 
 def run_passes(
-    module: Any,
-    passes: Sequence[tuple[str, str]],
-    printed: PrintedStages | None = None,
-    *,
-    verifies: bool = False,
+    module: Any, passes: Sequence[tuple[str, str]], printed: PrintedStages | None = None, *, verifies: bool = False
 ) -> None:
     """Runs passes over texts on a module, which changes.
 
@@ -135,23 +131,28 @@ def run_passes(
     Raises:
         MLIRError: The module is invalid, or a pass is unknown or refused.
     """
-    number = 0
     try:
-        for name, options in passes:
-            for each in _passes_of(name, options):
-                before = "" if printed is None else printed.text(module)
-                if printed is not None and printed.before:
-                    printed.write("Before", number, each.name, before)
-                each.apply(UpstreamContext.make(), module.held)
-                if verifies:
-                    verify_upstream(module.held)
-                log_module(each.name, module)
-                after = "" if printed is None else printed.text(module)
-                if printed is not None and printed.after and not (printed.only_changes and after == before):
-                    printed.write("After", number, each.name, after)
-                number += 1
+        each_pass = (each for name, options in passes for each in _passes_of(name, options))
+        for number, each in enumerate(each_pass):
+            _run_pass(each, module, number, printed)
+            if verifies:
+                verify_upstream(module.held)
+            log_module(each.name, module)
     except TtnnJitError as error:
         raise MLIRError(f"Failure while executing pass pipeline:\n{error}", [error]) from error
+
+
+def _run_pass(each: ModulePass, module: Any, number: int, printed: PrintedStages | None) -> None:
+    if printed is None:
+        each.apply(UpstreamContext.make(), module.held)
+        return
+    before = printed.text(module)
+    if printed.before:
+        printed.write("Before", number, each.name, before)
+    each.apply(UpstreamContext.make(), module.held)
+    after = printed.text(module)
+    if printed.after and not (printed.only_changes and after == before):
+        printed.write("After", number, each.name, after)
 
 
 def _passes_of(name: str, options: str) -> Sequence[ModulePass]:
