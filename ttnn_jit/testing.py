@@ -27,7 +27,7 @@ def assert_allclose(actual: Any, expected: Any, *, max_ulp: float = 0.0, rtol: f
     values must be equal (0.0 equals -0.0).
 
     Args:
-        actual: A ttnn, torch or numpy tensor of float32, bfloat16 or integers.
+        actual: A ttnn, torch or numpy tensor of floats or integers.
         expected: The reference, preferably in float64.
         max_ulp: Bound in units in the last place of `actual`'s dtype, at the expected value.
         rtol: Bound relative to the expected value.

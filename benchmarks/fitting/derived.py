@@ -201,7 +201,6 @@ DERIVED: dict[str, Callable[[], Any]] = {
     "logarithm.LN2_SHORT": lambda: short(mp.log(2), 16)[0],
     "logarithm.LN2_REST": lambda: short(mp.log(2), 16)[1],
     "logarithm.RSQRT_SEED": seeds_of_inverse_roots,
-    "integer_math.BITS": lambda: 32,
     "logarithm.CBRT_2": lambda: nearest(mp.cbrt(2)),
     "logarithm.CBRT_4": lambda: nearest(mp.cbrt(4)),
     "piecewise._FROM_ONE": lambda: centres_of_pieces(0.0)[:12],
@@ -223,6 +222,7 @@ DERIVED: dict[str, Callable[[], Any]] = {
     "trigonometry.HALF_PI_LOW": lambda: parts(mp.pi / 2, 3)[2],
     "trigonometry._INVERSE_TWO_PI": bits_of_inverse_two_pi,
     "primitives.SMALLEST_NORMAL": lambda: 2.0**-126,
+    "wide_math._TWO_OVER_ROOT_PI": lambda: float(2 / mp.sqrt(mp.pi)),
 }
 """``module.NAME`` -> the constant, or the numbers of the table, computed anew; call it in `computed`."""
 
@@ -244,6 +244,8 @@ CHOSEN = {
     "quotient._STEP": "bits of a quotient that float32 holds beside a rounding error",
     "quotient._STEPS": "steps for the largest difference of two exponents",
     "trigonometry.NEAR_LIMIT": "the multiple of pi has 17 bits, so that its product with PI_HIGH cancels exactly",
+    "wide_math._ERFINV_NEAR": "M. Giles, Approximating the erfinv function, 2010: two steps of Halley follow",
+    "wide_math._ERFINV_FAR": "M. Giles, as _ERFINV_NEAR",
     "trigonometry.INVERSE_TWO_PI": "_INVERSE_TWO_PI, at the four offsets where it is read",
 }
 """``module.NAME`` -> the reason of a constant that is a choice."""

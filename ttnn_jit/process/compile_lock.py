@@ -10,6 +10,7 @@ import _signal  # type: ignore[import-not-found]  # `signal` wraps it in convers
 import contextlib
 import functools
 import gc
+import logging  # noqa: F401 - its fork hook has to be the older one
 import os
 import sys
 import threading
@@ -21,7 +22,7 @@ R = TypeVar("R")
 
 _LOCK = threading.RLock()
 
-if hasattr(os, "register_at_fork"):
+if hasattr(os, "register_at_fork"):  # the newest hook runs first: a fork waits here before it locks what compiles need
     os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
 

@@ -22,7 +22,7 @@ from ttnn_jit.ops import operations_on
 from ttnn_jit.ops.language.kinds import IntKind
 from ttnn_jit.ops.language.parameter import TENSOR_PER_CHANNEL
 from ttnn_jit.specs.dtypes import FLOATS, INTEGERS
-from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
+from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
 OF_FLOATS = [st.sampled_from(sorted(FLOATS, key=lambda dtype: dtype.name))]
 OF_INTEGERS = [st.just(dtype) for dtype in sorted(INTEGERS, key=lambda dtype: dtype.name)]
@@ -106,13 +106,14 @@ def data_for(spec, seed):
     rng = np.random.default_rng(seed)
     if spec.dtype.is_integer:
         integers, edges = spec.dtype.values, [*spec.dtype.values[:3], *spec.dtype.values[-3:], 0, 1, 31, 32]
-        values = rng.integers(integers[0], integers[-1], spec.shape, np.int64, endpoint=True)
+        widest = np.uint64 if integers[-1] > np.iinfo(np.int64).max else np.int64
+        values = rng.integers(integers[0], integers[-1], spec.shape, widest, endpoint=True)
         picked = rng.random(spec.shape) < 0.5
-        return np.where(picked, rng.choice(edges, spec.shape), values).astype(spec.dtype.traits.numpy)
+        return np.where(picked, rng.choice(np.array(edges, widest), spec.shape), values).astype(spec.dtype.traits.numpy)
     values = rng.standard_normal(spec.shape).astype(np.float32) * 3
     picked = rng.random(spec.shape) < 0.3
     values = np.where(picked, rng.choice(SPECIALS, spec.shape), values).astype(np.float32)
-    return values if spec.dtype is DataType.FLOAT32 else bfloat16(values)
+    return bfloat16(values) if spec.dtype.is_upper_half else values.astype(spec.dtype.traits.numpy)
 
 
 def check(program, target, seed):

@@ -291,7 +291,7 @@ def test_a_size_that_no_tensor_has_is_left_to_the_compile(traced):
     template, formulas = traced
     whole = Template(symbols_of(sizes((5, 8)), sizes((6, 8))), formulas, template)
     numbers = tuple(tuple((own * 40, factor) for own, factor in terms) for terms in template.numbers)
-    huge = PlanTemplate(template.example, numbers, ((),), template.specs, template.launches, ())
+    huge = PlanTemplate(template.example, numbers, ((),), template.specs, template.launches, (), ())
     assert whole.plan_for([spec(7, 8)], sizes((7, 8))) is not None
     assert Template(whole.symbols, formulas, huge).plan_for([spec(7, 8)], sizes((7, 8))) is None
 

@@ -22,8 +22,8 @@ def property_of(stated, **drawn):
 
 
 test_few_examples_are_drawn_as_stated_and_to_find_more_four_times_as_many = property_of(2, sample=2, repeated=2, fuzz=8)
-test_of_more_examples_a_few_are_drawn_at_least = property_of(10, sample=3, repeated=6, fuzz=40)
-test_of_many_examples_half_are_drawn = property_of(84, sample=7, repeated=42, fuzz=336)
+test_of_more_examples_a_few_are_drawn_at_least = property_of(10, sample=2, repeated=6, fuzz=40)
+test_of_many_examples_half_are_drawn = property_of(84, sample=5, repeated=42, fuzz=336)
 
 
 def test_of_the_values_of_a_loop_a_sample_shows_a_fifth_and_several_tests_show_all():

@@ -65,7 +65,7 @@ class TileFunction:
 def tile_function(operation: Elementwise, dtype: DataType, form: Form) -> TileFunction | None:
     """The op that computes `operation` on tiles of `dtype`; None if ttkernel has none."""
     for name, has_dtype in _names(operation, form, is_integer=dtype.is_integer):
-        if not dtype.is_integer or has_dtype or dtype is DataType.INT32:
+        if not dtype.is_integer or has_dtype or (dtype.compute.is_signed and dtype.itemsize == 4):
             return TileFunction(name, operation, form, dtype.is_integer, has_dtype)
     return None
 

@@ -221,7 +221,7 @@ def _gathered_slices(ops: Ops, call: TextCall) -> Value:
     if call.operand_batching_dims:
         raise ShapeError("operand_batching_dims are given, and none are executed")
     index = call.index
-    if index.spec.dtype is DataType.UINT32:
+    if index.spec.dtype.itemsize >= 4 and not index.spec.dtype.compute.is_signed:
         index = ops.minimum(index, DataType.INT32.values[-1])  # larger ones would become negative
     index = ops.rounded(index, DataType.INT32)
     shape = index.shape

@@ -29,7 +29,6 @@ from ttnn_jit.runtime.plans.launches import Launch, Repeat
 from ttnn_jit.runtime.plans.plan import ProgramPlan
 from ttnn_jit.runtime.plans.rank_exchanges import parts_of_launches
 from ttnn_jit.runtime.programs import caller
-from ttnn_jit.runtime.programs.launch_events import launched
 from ttnn_jit.runtime.programs.run_log import record_load, run_recorder
 from ttnn_jit.runtime.programs.warm_caller import warm_caller
 from ttnn_jit.runtime.tensors.tensor import Tensor
@@ -169,7 +168,11 @@ class Program:
         if record is not None:
             _ = self.native  # the log has the load before the run
             record()
-        return launched(self.plan, run, *args) if LISTENERS else run(*args)
+        if not LISTENERS:
+            return run(*args)
+        from ttnn_jit.runtime.programs.launch_events import launched
+
+        return launched(self.plan, run, *args)
 
     @property
     def name(self) -> str:

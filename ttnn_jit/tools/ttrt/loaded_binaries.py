@@ -118,7 +118,8 @@ class BinaryProgram:
         """
         from ttnn_jit.ttmlir.ttmlir_runtime.data_types import TORCH_DTYPES, DataType
 
-        found = TORCH_DTYPES.get(DataType[dtype]) if dtype in DataType.__members__ else None
+        members = DataType.__members__
+        found = TORCH_DTYPES.get(members[dtype]) if dtype in members else None
         if found is None:
             raise ValueError(f"torch has no dtype for {dtype}")
         return found

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from ttnn_jit.ops.families.elementwise import Elementwise
+from ttnn_jit.ops.families.routine import Routine
 from ttnn_jit.ops.language.operation import Operation
+from ttnn_jit.specs.dtypes import WIDE, DataType
 
 _COMMON = """Block floats are accepted wherever BFLOAT16 is.
 
@@ -25,10 +28,17 @@ def documentation(overloads: tuple[Operation, ...]) -> str:
     """The docstring of an operation: what each overload computes, and what all operations have in common."""
     paragraphs = []
     for operation in overloads:
-        dtypes = ", ".join(sorted(dtype.name for dtype in operation.dtypes))
+        dtypes = ", ".join(sorted(dtype.name for dtype in operation.dtypes - _of_texts(operation)))
         paragraphs.append(
             f"``ttnn.{operation.signature}``: {operation.summary}\n\n"
             f"{operation.rules} Dtypes: {dtypes}. Semantics: {operation.source}."
         )
         paragraphs.extend(f"As in ttnn: {each}" for each in operation.vendor_quirks)
     return "\n\n".join((*paragraphs, _COMMON))
+
+
+def _of_texts(operation: Operation) -> frozenset[DataType]:
+    """The element types with which only texts of other compilers call an operation."""
+    of_texts = frozenset(dtype for dtype in operation.dtypes if dtype.traits.is_of_texts)
+    is_narrow = isinstance(operation, Elementwise | Routine) and operation.wide_in_texts
+    return of_texts | WIDE if is_narrow else of_texts
