@@ -1,9 +1,6 @@
 """Binaries are written as flatbuffers, read back, and executed by their tables of operations."""
 
 import json
-import linecache
-import re
-from pathlib import Path
 
 import pytest
 import torch
@@ -143,19 +140,6 @@ def test_a_binary_of_ttmetal_is_described_and_not_executed(tmp_path):
     assert json.loads(loaded.get_mlir_as_json())["source"] == "module {}"
     with pytest.raises(CompileError, match="holds kernels, which are not executed here"):
         runtime.submit(runtime.open_mesh_device(), loaded, 0, [])
-
-
-def test_the_page_on_binaries_prints_what_it_shows(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    text = (Path(__file__).parents[3] / "docs" / "binaries.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```(python|text)\n(.*?)```", text, re.DOTALL)
-    before = runtime.get_num_layout_conversions()
-    source = "\n".join(block for kind, block in blocks if kind == "python")
-    linecache.cache["page.py"] = len(source), None, source.splitlines(keepends=True), "page.py"
-    exec(compile(source, "page.py", "exec"), {"__name__": "page"})
-    *printed, conversions = capsys.readouterr().out.split()
-    assert printed == blocks[2][1].split()
-    assert int(conversions) - before == int(blocks[4][1])
 
 
 @pytest.mark.parametrize(

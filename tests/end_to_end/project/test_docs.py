@@ -66,7 +66,10 @@ def python_blocks(page):
 
 
 @pytest.mark.parametrize("page", [page for page in sorted(DOCS.glob("*.md")) if python_blocks(page)], ids=str)
-def test_the_python_of_a_page_runs_from_top_to_bottom_and_prints_the_output_below_it(page, capsys):
+def test_the_python_of_a_page_runs_from_top_to_bottom_and_prints_the_output_below_it(
+    page, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
     names = {"__name__": page.stem}
     for number, (language, block) in enumerate(blocks := blocks_of(page)):
         if language != "python":
