@@ -12,9 +12,9 @@ Importing ttnn_jit loads neither torch, numpy, numba, llvmlite nor xDSL; each is
 
 from importlib import import_module
 
-from ttnn_jit.process.compile_lock import compiles
+from ttnn_jit.process.compile_lock import alone
 
-compiles(import_module)("ttnn_jit.api")  # first and alone: garbage waits
+alone(import_module)("ttnn_jit.api")  # first and alone: garbage waits
 
 from ttnn_jit.api import explain_miss, jit, mark_dynamic, register_as_ttnn, supported_ops  # noqa: E402
 from ttnn_jit.cache.statistics import cache_clear, cache_info  # noqa: E402

@@ -10,7 +10,6 @@ import _signal  # type: ignore[import-not-found]  # `signal` wraps it in convers
 import contextlib
 import functools
 import gc
-import logging  # noqa: F401 - its fork hook has to be the older one
 import os
 import sys
 import threading
@@ -22,8 +21,22 @@ R = TypeVar("R")
 
 _LOCK = threading.RLock()
 
-if hasattr(os, "register_at_fork"):  # the newest hook runs first: a fork waits here before it locks what compiles need
-    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
+
+def _forks_wait() -> None:
+    """Lets a fork wait for the lock, before it waits for locks whose hooks are older: the newest hook runs first."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
+
+
+_forks_wait()
+
+
+@functools.cache
+def _forks_wait_before_logging() -> None:
+    """A fork that held the lock of `logging`, which a compile takes, and waited for the compile would wait forever."""
+    import logging  # noqa: F401 - registers its hook
+
+    _forks_wait()
 
 
 def compiling() -> contextlib.AbstractContextManager[bool]:
@@ -36,7 +49,19 @@ def compiling() -> contextlib.AbstractContextManager[bool]:
 
 
 def compiles(function: Callable[P, R]) -> Callable[P, R]:
-    """A decorator: the function runs in a `compiling` block, without garbage collections.
+    """A decorator: the function runs as `alone` has it, and a fork waits for it whatever locks a compile takes."""
+    held = alone(function)
+
+    @functools.wraps(function)
+    def compiled(*args: P.args, **kwargs: P.kwargs) -> R:
+        _forks_wait_before_logging()
+        return held(*args, **kwargs)
+
+    return compiled
+
+
+def alone(function: Callable[P, R]) -> Callable[P, R]:
+    """A decorator: the function, an import or a compile, runs in a `compiling` block, without garbage collections.
 
     Importing the compiler and compiling create enough objects to trigger full collections, each of which traverses the
     whole heap: with torch loaded that takes several times as long as a compile. The objects of imported modules are
@@ -44,7 +69,7 @@ def compiles(function: Callable[P, R]) -> Callable[P, R]:
     """
 
     @functools.wraps(function)
-    def alone(*args: P.args, **kwargs: P.kwargs) -> R:
+    def held(*args: P.args, **kwargs: P.kwargs) -> R:
         with _LOCK:
             was_on = gc.isenabled()
             imported = len(sys.modules)
@@ -57,7 +82,7 @@ def compiles(function: Callable[P, R]) -> Callable[P, R]:
                         _promote_to_oldest_generation()
                     gc.enable()
 
-    return alone
+    return held
 
 
 def _promote_to_oldest_generation() -> None:

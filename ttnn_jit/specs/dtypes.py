@@ -511,7 +511,8 @@ def dtypes_of_numpy() -> Mapping[Any, DataType]:
     """Numpy dtype -> the DataType with the same bits, of those that programs of ttnn take; numpy has no bfloat16."""
     import numpy
 
-    return {numpy.dtype(dtype.traits.numpy): dtype for dtype in dtypes_of_torch().values() if not dtype.is_upper_half}
+    named = (dtype for dtype in MOVABLE if not (dtype.traits.is_of_texts or dtype.is_upper_half))
+    return {numpy.dtype(dtype.traits.numpy): dtype for dtype in named}
 
 
 @memoized

@@ -70,9 +70,9 @@ def test_locations_in_refused_text_do_not_move_with_the_aliases() -> None:
     ("type_", "message"),
     [
         (
-            "!ttcore.tile<32x32, f64>",
-            "expected one of bf16, f32, u32, bfp_bf8, bfp_bf4, u8, u16, si32, si16, bool, si64, f16, bfp_f8, bfp_f4, "
-            "bfp_f2, bfp_bf2, got 'f64'",
+            "!ttcore.tile<32x32, f80>",
+            "expected one of bf16, f32, u32, bfp_bf8, bfp_bf4, u8, u16, si32, si16, bool, si64, si8, u64, f16, f64, "
+            "bfp_f8, bfp_f4, bfp_f2, bfp_bf2, got 'f80'",
         ),
         ("!ttcore.tile<32, f32>", "a tile has two extents"),
         ("!ttcore.tile<16x32, f32>", "a tile is 32x32, got 16x32"),

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from ttnn_jit.foreign.values import ABSENT
-from ttnn_jit.process.compile_lock import compiles
+from ttnn_jit.process.compile_lock import alone
 
 _NAMESPACE = "ttnn"
 _BINDINGS = (
@@ -104,7 +104,7 @@ def mirrored(path: str) -> MirroredModule:
     return MirroredModule(path)
 
 
-@compiles
+@alone
 def _looked_up(path: str, name: str) -> Any:
     if f"{path}.{name}" in MIRRORED:
         return mirrored(f"{path}.{name}")

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from ttnn_jit.process.compile_lock import compiles, compiling
+from ttnn_jit.process.compile_lock import alone, compiling
 from ttnn_jit.ttnn.namespace.host_functions import HOST_FUNCTIONS
 from ttnn_jit.ttnn.namespace.lazy_names import MODULE_OF, SUBMODULES
 from ttnn_jit.ttnn.namespace.mirrored_modules import MIRRORED, mirrored
@@ -51,7 +51,7 @@ def host_functions_of(submodule: str) -> dict[str, Any]:
     return {name: getattr(import_module(HOST_FUNCTIONS[f"{submodule}.{name}"]), name) for name in names}
 
 
-@compiles
+@alone
 def loaded(name: str) -> Any:
     """The value of a lazy name; imports its module.
 
