@@ -17,6 +17,7 @@ FORK_IN_THE_FIRST_IMPORT = """
     import os, sys, threading, time
     import numpy
     import ttnn_jit
+    IMPORTED
 
     entered = threading.Event()
 
@@ -43,9 +44,10 @@ FORK_IN_THE_FIRST_IMPORT = """
 
 @pytest.mark.process
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the host has no fork")
-def test_a_child_forked_in_the_first_compile_of_another_thread_compiles_and_runs(tmp_path):
+@pytest.mark.parametrize("imported", ["", "import logging"], ids=["alone", "logging"])  # logging locks forks too
+def test_a_child_forked_in_the_first_compile_of_another_thread_compiles_and_runs(imported, tmp_path):
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(FORK_IN_THE_FIRST_IMPORT)],
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(FORK_IN_THE_FIRST_IMPORT.replace("IMPORTED", imported))],
         capture_output=True,
         text=True,
         check=True,
