@@ -8,15 +8,15 @@ from typing import Any
 
 from ttnn_jit.binaries.system_trees import system_file
 from ttnn_jit.process.complete_file import write_complete
-from ttnn_jit.schemas.binary_file import identifier_of, read_file, version_text
+from ttnn_jit.schemas.binary_file import identifier_of, read_file
 from ttnn_jit.schemas.json_text import json_text
-from ttnn_jit.schemas.schema import schema
 from ttnn_jit.specs.target import SystemDesc, read_target
+from ttnn_jit.ttmlir.ttmlir_runtime.described_files import DescribedFile
 
 IDENTIFIER = "TTSY"
 
 
-class SystemDescription:
+class SystemDescription(DescribedFile):
     """The chips of a system.
 
     Args:
@@ -32,7 +32,11 @@ class SystemDescription:
 
     def __init__(self, data: bytes, name: str = "the system description", *, ignore_version: bool = False) -> None:
         self._data = data
-        self._tree = read_file(data, name, IDENTIFIER, ignore_version=ignore_version).tree
+        self._root = read_file(data, name, IDENTIFIER, ignore_version=ignore_version).tree
+
+    @property
+    def _tree(self) -> dict[str, Any]:
+        return self._root
 
     @classmethod
     def of_target(cls, target: SystemDesc) -> SystemDescription:
@@ -42,25 +46,6 @@ class SystemDescription:
             ArgumentError: The target is no system of chips.
         """
         return cls(system_file(target))
-
-    @property
-    def version(self) -> str:
-        """Its version."""
-        return version_text(self._tree)
-
-    @property
-    def schema_hash(self) -> str:
-        """The hash of its schema's facts here; it is not that of tt-mlir's builds."""
-        return str(self._tree.get("schema_hash", ""))
-
-    @property
-    def ttmlir_git_hash(self) -> str:
-        """What wrote it."""
-        return str(self._tree.get("ttmlir_git_hash", ""))
-
-    def check_schema_hash(self) -> bool:
-        """Whether its schema is the one that is written here."""
-        return self.schema_hash == schema().hash
 
     @cached_property
     def tree(self) -> dict[str, Any]:

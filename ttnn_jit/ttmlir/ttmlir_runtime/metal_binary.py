@@ -7,14 +7,14 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.process.complete_file import write_complete
-from ttnn_jit.schemas.binary_file import read_file, version_text
+from ttnn_jit.schemas.binary_file import read_file
 from ttnn_jit.schemas.json_text import json_text
-from ttnn_jit.schemas.schema import schema
+from ttnn_jit.ttmlir.ttmlir_runtime.described_files import DescribedFile
 
 IDENTIFIER = "TTM0"
 
 
-class MetalBinary:
+class MetalBinary(DescribedFile):
     """A ``.ttm`` file.
 
     Args:
@@ -30,26 +30,11 @@ class MetalBinary:
 
     def __init__(self, data: bytes, name: str = "the binary", *, ignore_version: bool = False) -> None:
         self._data = data
-        self._tree = read_file(data, name, IDENTIFIER, ignore_version=ignore_version).tree
+        self._root = read_file(data, name, IDENTIFIER, ignore_version=ignore_version).tree
 
     @property
-    def version(self) -> str:
-        """Its version."""
-        return version_text(self._tree)
-
-    @property
-    def schema_hash(self) -> str:
-        """The hash of its schema's facts here; it is not that of tt-mlir's builds."""
-        return str(self._tree.get("schema_hash", ""))
-
-    @property
-    def ttmlir_git_hash(self) -> str:
-        """What wrote it."""
-        return str(self._tree.get("ttmlir_git_hash", ""))
-
-    def check_schema_hash(self) -> bool:
-        """Whether its schema is the one that is written here."""
-        return self.schema_hash == schema().hash
+    def _tree(self) -> dict[str, Any]:
+        return self._root
 
     @property
     def _programs(self) -> list[dict[str, Any]]:

@@ -17,11 +17,12 @@ from ttnn_jit.diagnostics.errors import ArgumentError, ProgramFormatError, TtnnJ
 from ttnn_jit.dialects.upstream.verifying import verify_upstream
 from ttnn_jit.frontend.ir.texts import parse_texts
 from ttnn_jit.process.complete_file import write_complete
-from ttnn_jit.schemas.binary_file import FileContents, file_head, identifier_of, read_file, version_text, write_file
+from ttnn_jit.schemas.binary_file import FileContents, file_head, identifier_of, read_file, write_file
 from ttnn_jit.schemas.json_text import json_text
 from ttnn_jit.schemas.schema import schema
 from ttnn_jit.specs.target import resolve_target
 from ttnn_jit.ttmlir.ttmlir_runtime.data_types import TORCH_DTYPES, DataType, device_dtype
+from ttnn_jit.ttmlir.ttmlir_runtime.described_files import DescribedFile
 from ttnn_jit.ttmlir.ttmlir_runtime.described_systems import SystemDescription, load_system_desc_from_path
 from ttnn_jit.ttmlir.ttmlir_runtime.golden_tensors import GoldenTensor
 from ttnn_jit.ttmlir.ttmlir_runtime.metal_binary import MetalBinary
@@ -29,7 +30,7 @@ from ttnn_jit.ttmlir.ttmlir_runtime.metal_binary import MetalBinary
 IDENTIFIER = "TTNN"
 
 
-class Binary:
+class Binary(DescribedFile):
     """A program that the runtime submits.
 
     Args:
@@ -153,25 +154,6 @@ class Binary:
     def module(self) -> ModuleOp:
         """Its module."""
         return self._module
-
-    @property
-    def version(self) -> str:
-        """Its version."""
-        return version_text(self._tree)
-
-    @property
-    def schema_hash(self) -> str:
-        """The hash of its schema's facts here; it is not that of tt-mlir's builds."""
-        return str(self._tree.get("schema_hash", ""))
-
-    @property
-    def ttmlir_git_hash(self) -> str:
-        """What wrote it."""
-        return str(self._tree.get("ttmlir_git_hash", ""))
-
-    def check_schema_hash(self) -> bool:
-        """Whether its schema is the one that is written here."""
-        return self.schema_hash == schema().hash
 
     @cached_property
     def text_module(self) -> TextModule:
