@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from benchmarks.texts.passes_keep_results import after_passes, disagreement, results_of
 from tests.end_to_end.texts.test_ops_of_texts import OPS, module_of
+from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.diagnostics.errors import ArgumentError, TtnnJitError
 from ttnn_jit.dialects import print_module
 from ttnn_jit.dialects.text.content import content_of
@@ -17,6 +18,8 @@ from ttnn_jit.dialects.upstream.reading import parse_upstream
 from ttnn_jit.dialects.upstream.rewriting.ttnn_rules.buffer_allocation import Buffer, place
 from ttnn_jit.dialects.upstream.verifying import verify_upstream
 from ttnn_jit.frontend.ir.texts import parse_texts
+from ttnn_jit.sessions.text_runs import GoldenRun
+from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.tools.cli import opt_main
 from ttnn_jit.transforms.texts.registry import REFUSED_PASSES, text_pass_class, text_pass_names, text_passes
 
@@ -350,3 +353,55 @@ def test_public_functions_of_no_kind_run_on_the_device():
     marked = print_module(after_passes(text, "ttcore-mark-functions-as-forward"))
     assert marked.count('tt.function_type = "forward_device"') == 1
     assert marked.count('tt.function_type = "const_eval"') == 1
+
+
+EXCHANGED = """
+module {
+  func.func @main(%x: tensor<8x12xf32>) -> tensor<8x12xf32> {
+    %0 = "ttir.mesh_shard"(%x) <{shard_dims = array<i64: -1, 0>, shard_shape = array<i64: 4, 1>,
+      shard_direction = #ttcore.shard_direction<full_to_shard>, shard_type = #ttcore.shard_type<devices>}>
+      : (tensor<8x12xf32>) -> tensor<2x12xf32>
+    %1 = EXCHANGE : (tensor<2x12xf32>) -> tensor<2x12xf32>
+    %2 = "ttir.mesh_shard"(%1) <{shard_dims = array<i64: -1, 0>, shard_shape = array<i64: 4, 1>,
+      shard_direction = #ttcore.shard_direction<shard_to_full>, shard_type = #ttcore.shard_type<devices>}>
+      : (tensor<2x12xf32>) -> tensor<8x12xf32>
+    return %2 : tensor<8x12xf32>
+  }
+}
+"""
+GROUPS = "replica_groups = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>"
+
+
+def _broadcast_in_pairs(x):
+    return torch.cat([x[:2], x[:2], x[4:6], x[4:6]])
+
+
+def _exchanged_in_pairs(x):
+    pairs = ((first, first + 1) for first in (0, 2))
+    shards, halves = x.split(2), ((0, 6), (6, 12))
+    made = [torch.cat([shards[each][:, a:b] for each in pair], 1) for pair in pairs for a, b in halves]
+    return torch.cat(made)
+
+
+@pytest.mark.parametrize(
+    ("exchange", "golden"),
+    [
+        (f'"ttir.collective_broadcast"(%0) <{{{GROUPS}}}>', _broadcast_in_pairs),
+        (
+            '"ttir.all_to_all"(%0) <{split_dim = 1 : si32, concat_dim = 1 : si32, split_count = 2 : si32, '
+            f"{GROUPS}}}>",
+            _exchanged_in_pairs,
+        ),
+    ],
+    ids=["broadcast", "all_to_all"],
+)
+def test_exchanges_of_groups_become_tensors_from_one_device_to_another(exchange, golden):
+    text = EXCHANGED.replace("EXCHANGE", exchange)
+    module = after_passes(text, "ttir-to-ttnn-backend-pipeline{mesh-shape=1,4}")
+    assert "ttnn.point_to_point" in print_module(module)
+    x = torch.arange(96.0).reshape(8, 12)
+    for each in (*parse_texts(text, "text.mlir"), module):
+        made = TextModule(each, PRESETS["cpu"], (1, 4))
+        (result,) = made.program("main")(x)
+        assert torch.equal(result, golden(x))
+        assert all(step.matches for step in GoldenRun(made, "main", [x]).compared())

@@ -217,6 +217,28 @@ PERMUTE = text(
     source_target_pairs=REQUIRED,
 )
 
+
+def _sent(_: Any, call: TextCall) -> list[Any]:
+    """The sender's tensor on the receiver; on other devices their output tensors, or without these their own."""
+    coordinates = _coordinates(call.mesh)
+    wanted = [tuple(each) for each in (call.sender_coord, call.receiver_coord)]
+    if not set(wanted) <= set(coordinates):
+        raise ShapeError(f"{wanted[0]} to {wanted[1]} is not on the mesh {'x'.join(map(str, call.mesh))}")
+    sender, receiver = map(coordinates.index, wanted)
+    kept = call.input if call.optional_output_tensor is None else call.optional_output_tensor
+    return [call.input[sender] if device == receiver else each for device, each in enumerate(kept)]
+
+
+POINT_TO_POINT = text(
+    "ttnn.point_to_point",
+    "input optional_output_tensor?",
+    _sent,
+    _sent,
+    role=Role.EXCHANGES,
+    sender_coord=REQUIRED,
+    receiver_coord=REQUIRED,
+)
+
 # --- Shards of a mesh -------------------------------------------------------------------------------------------------
 
 
@@ -332,6 +354,7 @@ TEXTS = (
     ALL_GATHER,
     REDUCE_SCATTER,
     MESH_PARTITION,
+    POINT_TO_POINT,
     BROADCAST,
     ALL_TO_ALL,
     PERMUTE,
