@@ -229,11 +229,19 @@ def _sent(_: Any, call: TextCall) -> list[Any]:
     return [call.input[sender] if device == receiver else each for device, each in enumerate(kept)]
 
 
+def _sent_in_torch(torch: Any, call: TextCall) -> list[Any]:
+    """By numbers of devices, which count the last axis of the mesh first."""
+    numbers = torch.arange(math.prod(call.mesh)).reshape((1,) * (2 - len(call.mesh)) + tuple(call.mesh))
+    found = [*(call.input if call.optional_output_tensor is None else call.optional_output_tensor)]
+    found[int(numbers[tuple(call.receiver_coord)])] = call.input[int(numbers[tuple(call.sender_coord)])]
+    return found
+
+
 POINT_TO_POINT = text(
     "ttnn.point_to_point",
     "input optional_output_tensor?",
     _sent,
-    _sent,
+    _sent_in_torch,
     role=Role.EXCHANGES,
     sender_coord=REQUIRED,
     receiver_coord=REQUIRED,

@@ -37,7 +37,7 @@ def ttir_to_ttnn(module: Module | str, system_desc: str | None = None) -> Module
 
 
 def ttir_to_ttmetal(module: Module | str, system_desc: str | None = None) -> Module:
-    """Refused: kernels of ttmetal are not executed here."""
+    """The module of scheduled kernels of d2m that `ttir-to-ttmetal-pipeline` makes, for the target ``cpu``."""
     return _changed(module, passes.ttir_to_ttmetal_backend_pipeline, _described(system_desc))
 
 
@@ -47,7 +47,7 @@ def ttnn_to_flatbuffer(module: Module | str, output_file_name: str = "ttnn_fb.tt
 
 
 def ttmetal_to_flatbuffer(module: Module | str, output_file_name: str = "ttmetal_fb.ttm") -> str:
-    """Refused: kernels of ttmetal are not executed here."""
+    """The path of the text of kernels that `ttir_to_ttmetal` left, which is written there; it is no flatbuffer."""
     return _written(module, passes.ttmetal_to_flatbuffer_file, output_file_name)
 
 
