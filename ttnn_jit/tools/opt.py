@@ -293,7 +293,10 @@ def read_text(file: str) -> tuple[str, str]:
     except OSError as error:
         raise ArgumentError(f"{file} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise ArgumentError(f"{file} is no text", help="these commands read MLIR text") from error
+        raise ArgumentError(
+            f"{file} is no text, and this command reads MLIR text",
+            help="`ttnn-jit run` and `ttrt` take binaries; `ttrt read --section mlir FILE` prints the text inside one",
+        ) from error
     return text, "<stdin>" if file == "-" else file
 
 
