@@ -25,6 +25,7 @@ from ttnn_jit.dialects.text.printer import op_text
 from ttnn_jit.dialects.ttnn_attributes import TTNNLayoutAttr
 from ttnn_jit.dialects.upstream.reading import pieces_of, read_upstream
 from ttnn_jit.dialects.upstream.verifying import verify_upstream
+from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.specs.options import USER_PASSES, Environment
 from ttnn_jit.tools import markdown, opt_arguments
 from ttnn_jit.tools.chosen_passes import ChosenPasses, chosen_passes, pass_options
@@ -195,7 +196,7 @@ def _write(text: str, options: argparse.Namespace, *, complete: bool) -> None:
     if not options.output:
         sys.stdout.write(text)
     elif complete:
-        options.output.write_text(text, encoding="utf-8")
+        write_complete(options.output, [text.encode()])
 
 
 def with_stages(document: str) -> str:

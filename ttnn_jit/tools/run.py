@@ -18,6 +18,7 @@ from ttnn_jit.dialects.functions import entry_point, single_function
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.meshes import mesh_devices_of
+from ttnn_jit.process.complete_file import complete_file
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.elements.numpy_elements import store_elements
 from ttnn_jit.runtime.memory.buffer import HOST_POOL
@@ -50,10 +51,8 @@ def main(options: argparse.Namespace) -> int:
     if options.save:
         import torch
 
-        try:
-            torch.save(results, options.save)
-        except RuntimeError as error:  # torch raises it for a missing folder
-            raise ArgumentError(f"{options.save} cannot be written: {error}") from error
+        with complete_file(options.save) as file:
+            torch.save(results, file)
     else:
         for result in results:
             print(result)

@@ -22,6 +22,7 @@ from ttnn_jit.module_builders.d2m.d2m_builder import D2MBuilder
 from ttnn_jit.module_builders.stablehlo.stablehlo_builder import StableHLOBuilder
 from ttnn_jit.module_builders.ttir.ttir_builder import TTIRBuilder
 from ttnn_jit.module_builders.ttnn.ttnn_builder import TTNNBuilder
+from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.ttmlir import passes
 from ttnn_jit.ttmlir.mlir_contexts import Context
 from ttnn_jit.ttmlir.mlir_locations import Location
@@ -94,7 +95,7 @@ def _location_of(function: Callable[..., Any]) -> Location:
 
 def _save(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    write_complete(path, [text.encode()])
 
 
 def compile_ttir_module_to_flatbuffer(  # noqa: PLR0913, PLR0917 - upstream's arguments  # noqa: PLR0913, PLR0917 - upstream's arguments
