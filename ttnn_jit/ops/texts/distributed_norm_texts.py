@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -44,8 +45,13 @@ def _written(centred: bool) -> Callable[[TextOps, TextCall], list[Value]]:
 def _scaled(ops: Ops, x: Value, call: TextCall, device: int) -> Value:
     """A device's part with its weight and bias."""
     weight, bias = _part(call.weight, device), _part(vars(call).get("bias"), device)
-    x = x if weight is None else x * ops.reshaped(weight, weight.shape[-1:])
-    return x if bias is None else x + ops.reshaped(bias, bias.shape[-1:])
+    x = x if weight is None else x * _flat(ops, weight)
+    return x if bias is None else x + _flat(ops, bias)
+
+
+def _flat(ops: Ops, vector: Value) -> Value:
+    """A vector, which chips keep as rows of a tile."""
+    return ops.reshaped(vector, (math.prod(vector.shape),))
 
 
 def _in_torch(centred: bool) -> Callable[[Any, TextCall], list[Any]]:

@@ -333,13 +333,22 @@ def _aggregated_mesh(call: TextCall) -> list[int]:
 
 
 def _aggregated(ops: Ops, call: TextCall) -> list[Any]:
-    dims, counts = [int(each) for each in call.composer_config["dims"]], _extents(call, call.composer_config)
-    return [_joined([*call.input], _aggregated_mesh(call), dims, counts, ops.concat)] * len(call.input)
+    mesh, counts = _aggregated_mesh(call), _extents(call, call.composer_config)
+    return [_joined([*call.input], mesh, _composed(call, counts), counts, ops.concat)] * len(call.input)
 
 
 def _aggregated_in_torch(torch: Any, call: TextCall) -> list[Any]:
-    dims, counts = [int(each) for each in call.composer_config["dims"]], _extents(call, call.composer_config)
-    return [exchange_goldens.assembled(torch, call.input, _aggregated_mesh(call), dims, counts)] * len(call.input)
+    mesh, counts = _aggregated_mesh(call), _extents(call, call.composer_config)
+    return [exchange_goldens.assembled(torch, call.input, mesh, _composed(call, counts), counts)] * len(call.input)
+
+
+def _composed(call: TextCall, extents: Sequence[int]) -> list[int]:
+    """The dimension that each axis of the mesh joins; a text with one for each axis of several devices names those."""
+    dims = [int(each) for each in call.composer_config["dims"]]
+    several = [axis for axis, extent in enumerate(extents) if extent > 1]
+    if len(dims) < len(extents) and len(dims) == len(several):
+        return [dims[several.index(axis)] if axis in several else -1 for axis in range(len(extents))]
+    return dims
 
 
 DISTRIBUTE = text(
