@@ -69,9 +69,9 @@ def _of_exchanges(module: ModuleOp) -> tuple[int, int]:
             needed += [1] * (axis + 1 - len(needed))
             if 0 <= dim < len(given["shard_shape"]):
                 needed[axis] = given["shard_shape"][dim]
-        axis = given.get("cluster_axis")
-        if axis in {0, 1}:
-            needed = [1] * axis + [_growth(op)]
+        cluster = given.get("cluster_axis")
+        if cluster in {0, 1}:
+            needed = [1] * int(cluster) + [_growth(op)]
         for axis, extent in enumerate(needed):
             extents[axis] = max(extents[axis], int(extent))
     return extents[0], extents[1]
@@ -82,7 +82,9 @@ def _growth(op: Operation) -> int:
     if not op.operands or not op.results:
         return 1
     volumes = sorted(
-        math.prod(each.get_shape()) for each in (op.operands[0].type, op.results[0].type) if isinstance(each, TensorType)
+        math.prod(each.get_shape())
+        for each in (op.operands[0].type, op.results[0].type)
+        if isinstance(each, TensorType)
     )
     whole = len(volumes) == 2 and volumes[0] > 0 and volumes[1] % volumes[0] == 0
     return volumes[1] // volumes[0] if whole else 1

@@ -285,6 +285,8 @@ class TextOperation:
         moves: It reads the elements of its operands as they are, and computes nothing: halves are not widened first.
         compared_elements: ``compared_elements(torch, call, results)``: of results that are indices, what is compared:
             the elements at the indices, since any index among equal elements is right.
+        accumulator_error: ``accumulator_error(torch, call)``: by how much a result may be off on a chip, which rounds
+            sums to bfloat16 after every tile; None: it has no such sums.
         in_float32: Operands are cast to float32, and each result is rounded once; else each call rounds its result.
         refusal: Why it is not executed; "" if it is.
     """
@@ -302,6 +304,7 @@ class TextOperation:
     takes_quantized: bool = False
     moves: bool = False
     compared_elements: Callable[[Any, TextCall, Sequence[Any]], Sequence[Any]] | None = None
+    accumulator_error: Callable[[Any, TextCall], Any] | None = None
     refusal: str = ""
 
     def bound(
@@ -346,6 +349,7 @@ _OPTIONS = (
     "takes_quantized",
     "moves",
     "compared_elements",
+    "accumulator_error",
 )
 
 

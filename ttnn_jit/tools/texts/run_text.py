@@ -17,7 +17,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.meshes_of_texts import mesh_of_text
-from ttnn_jit.dialects.text_calls.text_attributes import attributes_of, name_of, value_of
+from ttnn_jit.dialects.text_calls.text_attributes import name_of, value_of
 from ttnn_jit.dialects.ttcore import SYSTEM_DESC
 from ttnn_jit.frontend.ir.texts import entries_of, parse_texts
 from ttnn_jit.golden.comparison_checks import ChecksConfig
