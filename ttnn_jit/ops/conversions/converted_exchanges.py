@@ -13,8 +13,9 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.conversions.shardings import Tiling, tiling_of_text
+from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, TtirOps
 from ttnn_jit.ops.families.decomposition import Ops, Value
-from ttnn_jit.ops.families.dialect_conversion import Conversion, ConversionCall, Tensor, TtirOps, conversion
+from ttnn_jit.ops.families.dialect_conversion import Conversion, conversion
 from ttnn_jit.ops.families.text_operation import REQUIRED, DenseNumbers, Role, TextCall
 from ttnn_jit.ops.texts import exchange_goldens
 from ttnn_jit.ops.texts.exchange_texts import (

@@ -64,7 +64,7 @@ class DenseNumbers:
 
     Attributes:
         shape: Its extents.
-        numbers: Its elements in row-major order; one number if all are equal.
+        numbers: Its elements in row-major order, pairs if they are complex; one number if all are equal.
     """
 
     shape: tuple[int, ...]
@@ -77,7 +77,9 @@ class DenseNumbers:
 
 
 def numbers_in_torch(torch: Any, numbers: Sequence[float], *, is_integer: bool) -> Any:
-    """The tensor of numbers of a text: float64, or int64 with the bits of unsigned ones."""
+    """The tensor of numbers of a text: float64, or int64 with the bits of unsigned ones; complex128 of pairs."""
+    if numbers and isinstance(numbers[0], tuple):
+        return torch.view_as_complex(torch.tensor(numbers, dtype=torch.float64))
     if not is_integer:
         return torch.tensor(numbers, dtype=torch.float64)
     return torch.tensor([(int(each) + 2**63) % 2**64 - 2**63 for each in numbers], dtype=torch.int64)
