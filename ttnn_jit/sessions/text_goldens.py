@@ -163,7 +163,18 @@ class JudgedOp:
             return Tolerance(max(units, _WIDE_UNITS), relative=_WIDE_RELATIVE, noise=noise)
         if stated is not None:
             return Tolerance(units)
-        return Tolerance(units, relative=_RELATIVE, noise=partial(self._judged.noise, index, self._error()))
+        return Tolerance(units, relative=_RELATIVE, noise=partial(self._noise, index, spec))
+
+    def _noise(self, index: int, spec: TensorSpec) -> torch.Tensor:
+        """The change of the golden with its operands, and of sums that a chip rounds to bfloat16."""
+        import torch
+
+        rounded = self._read.operation.accumulator_error
+        if rounded is None or not self._is_on_chip or spec.dtype.is_compute_type:
+            return self._judged.noise(index, self._error())
+        call = self._read.call(dict(zip(self._keys, self._call.operands, strict=True)).get)
+        off: torch.Tensor = rounded(torch, call).nan_to_num(nan=0.0, posinf=0.0)
+        return self._judged.noise(index, _SUM_ERROR) + off
 
     def _error(self) -> float:
         """The relative error of a step: of a sum in float32, or of the element type to which steps are rounded."""
