@@ -83,6 +83,7 @@ class CommonOptions(TextPipeline):
     enable_fusing_pass: bool = True
     enable_fusing_conv2d_with_multiply_pattern: bool = False
     enable_permute_matmul_fusion: bool = True
+    enable_permute_slice_after_matmul_fusion: bool = True
     enable_remove_dead_values: bool = False
     enable_const_eval: bool = True
     enable_const_eval_inputs_to_system_memory: bool = True
@@ -107,6 +108,7 @@ class CommonOptions(TextPipeline):
         fusing = TTIRFusing(
             ttnn_enable_conv2d_with_multiply_pattern=self.enable_fusing_conv2d_with_multiply_pattern,
             ttnn_enable_permute_matmul_fusion=self.enable_permute_matmul_fusion,
+            enable_permute_slice_after_matmul_fusion=self.enable_permute_slice_after_matmul_fusion,
         )
         fused = (fusing,) if self.enable_fusing_pass else ()
         inverse = (TTIRExplicateTMs(), TTIREraseInverseOps()) if self.enable_erase_inverse_ops_pass else ()
