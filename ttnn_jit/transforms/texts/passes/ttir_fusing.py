@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ttnn_jit.dialects.upstream.rewriting.greedy import merged, rewrite
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.attention_fusions import ATTENTION
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.canonical_forms import FOLDERS
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.composite_fusions import COMPOSITES
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.fusions import FUSIONS, PERMUTED_PRODUCTS, TAGS
@@ -49,6 +50,7 @@ class TTIRFusing(TextPass):
             REPEATS.by_name,
             NORMS.by_name,
             COMPOSITES.by_name,
+            ATTENTION.by_name,
             PERMUTED_PRODUCTS.by_name if permuted else {},
             SHARED.by_name,
             SLICED.by_name if self.enable_permute_slice_after_matmul_fusion else {},
