@@ -128,8 +128,8 @@ def _repeated_number(attribute: DenseIntOrFPElementsAttr) -> float | int | None:
         if not np.array_equal(part[size:], part[:-size]):
             return None
     first = DenseIntOrFPElementsAttr(TensorType(attribute.get_element_type(), [1]), BytesAttr(bytes(found[:size])))
-    value: float | int = first.get_values()[0]
-    return value
+    value = first.get_values()[0]
+    return value if isinstance(value, int | float) else None  # a complex number is two
 
 
 def shape_of(type_: Attribute) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 
+from ttnn_jit.dialects.upstream.rewriting.composite_calls import is_decomposition
 from ttnn_jit.dialects.upstream.rewriting.greedy import merged, rewrite
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.attention_fusions import ATTENTION
@@ -14,14 +15,15 @@ from ttnn_jit.dialects.upstream.rewriting.ttir_rules.composite_fusions import CO
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.fusions import FUSIONS, PERMUTED_PRODUCTS, TAGS
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.repeated_heads import REPEATS
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.root_mean_squares import NORMS
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.rotary_fusions import ROTARY
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.scaled_convolutions import SCALED
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.sliced_products import SHARED, SLICED
-from ttnn_jit.transforms.texts.text_pass import TextPass
+from ttnn_jit.transforms.texts.text_pass import TextPass, functions_of
 
 
 @dataclass(frozen=True)
 class TTIRFusing(TextPass):
-    """Activations, softmax, norms, attention, biases of convolutions and products, means, repeats, slices of products.
+    """Activations, softmax, norms, attention, rotations, biases, means, repeats, products of slices and of one operand.
 
     Arguments that are weights of convolutions get `ttcore.conv2d_weight`.
 
@@ -51,8 +53,11 @@ class TTIRFusing(TextPass):
             NORMS.by_name,
             COMPOSITES.by_name,
             ATTENTION.by_name,
+            ROTARY.by_name,
             PERMUTED_PRODUCTS.by_name if permuted else {},
             SHARED.by_name,
             SLICED.by_name if self.enable_permute_slice_after_matmul_fusion else {},
         )
-        rewrite(module, merged(FOLDERS, chosen), rewriter)
+        for function in functions_of(module):
+            if not is_decomposition(function):
+                rewrite(function, merged(FOLDERS, chosen), rewriter)

@@ -93,7 +93,7 @@ def _elements(op: Operation) -> int:
     return math.prod(shape_of(op.results[0].type))
 
 
-def _bare(value: SSAValue) -> TensorType:  # type: ignore[type-arg]  # of any element
+def _bare(value: SSAValue) -> TensorType:
     return with_shape(value.type, shape_of(value.type))
 
 

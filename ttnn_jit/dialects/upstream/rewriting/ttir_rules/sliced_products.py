@@ -33,6 +33,7 @@ from ttnn_jit.dialects.upstream.rewriting.rewriter import (
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.commuting import slice_below_move
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.sliding_windows import permute
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.value_folds import element_of
+from ttnn_jit.dialects.writing.editing import detach, insert_before
 
 SLICED = Rules()
 SHARED = Rules()
@@ -140,10 +141,8 @@ def products_of_one_operand(op: Operation, rewriter: Rewriter) -> bool:
     if moved is None:
         return False
     for each in moved:
-        each.detach()
-        block = alike[0].parent
-        assert block is not None
-        block.insert_op_before(each, alike[0])
+        detach(each)
+        insert_before(each, alike[0])
     whole = _joined(alike, biases, rewriter)
     begin = 0
     for each, count in zip(alike, columns, strict=True):
