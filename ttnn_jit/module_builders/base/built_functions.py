@@ -80,8 +80,9 @@ class FunctionBuilder(Builder):
         goldens = [self._get_golden_tensor(each) for each in original_inputs]
 
         def body(made: FuncOp) -> Sequence[Value]:
-            for value, golden in zip(made.arguments, goldens, strict=True):
+            for value, golden, given in zip(made.arguments, goldens, original_inputs, strict=True):
                 self._set_golden_tensor(value, golden)
+                self._aliases[value.held] = given.held
             return _values(nested_func(*made.arguments, self))
 
         with InsertionPoint(self._module_block):
@@ -96,6 +97,7 @@ class FunctionBuilder(Builder):
         _, outputs = self._func_ops_generated[function]
         for result, output in zip(called.results, outputs, strict=True):
             self._set_golden_tensor(result, self._get_golden_tensor(output))
+            self._aliases[result.held] = output.held
         return called.results[0] if len(called.results) == 1 else tuple(called.results)
 
     def device_module(self, root_func: Callable[..., Any]) -> Any:
