@@ -23,6 +23,7 @@ from ttnn_jit.transforms.texts.passes.ttir_quant_data_type_conversion import TTI
 from ttnn_jit.transforms.texts.passes.ttir_to_ttir_decomposition import TTIRToTTIRDecomposition
 from ttnn_jit.transforms.texts.text_pass import TextPass, TextPipeline
 from ttnn_jit.transforms.texts.ttnn_passes.convert_ttir_to_ttnn import ConvertTTIRToTTNN
+from ttnn_jit.transforms.texts.ttnn_passes.ttnn_configure_ccl_ops import TTNNConfigureCCLOps
 from ttnn_jit.transforms.texts.ttnn_passes.ttnn_const_eval_inputs_to_system_memory import (
     TTNNConstEvalInputsToSystemMemory,
 )
@@ -75,6 +76,7 @@ class CommonOptions(TextPipeline):
     system_desc_path: str = ""
     mock_system_desc_arch: str = "wormhole_b0"
     mesh_shape: tuple[int, ...] = ()
+    mesh_topology: tuple[str, ...] = ()
     argument_types: str = ""
     optimization_level: int = 0
     enable_implicit_broadcast_folding_pass: bool = True
@@ -119,6 +121,7 @@ class CommonOptions(TextPipeline):
                 system_desc_path=self.system_desc_path,
                 mock_system_desc_arch=self.mock_system_desc_arch,
                 mesh_shape=self.mesh_shape,
+                mesh_topology=self.mesh_topology,
             ),
             TTPopulateArgumentTypes(argument_types=self.argument_types),
             CanonicalizeText(),
@@ -142,7 +145,16 @@ class CommonOptions(TextPipeline):
         hoisted = (ConstEvalHoistTransform(),) if self.enable_const_eval else ()
         on_host = (TTNNConstEvalInputsToSystemMemory(),) if self.enable_const_eval_inputs_to_system_memory else ()
         moved = (*on_host, CanonicalizeText()) if self.enable_const_eval else ()
-        return (TTNNLayout(), ConvertTTIRToTTNN(), *dead, *fused, CanonicalizeText(), *hoisted, *moved)
+        return (
+            TTNNLayout(),
+            ConvertTTIRToTTNN(),
+            TTNNConfigureCCLOps(),
+            *dead,
+            *fused,
+            CanonicalizeText(),
+            *hoisted,
+            *moved,
+        )
 
 
 @dataclass(frozen=True)
