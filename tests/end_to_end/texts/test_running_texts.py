@@ -77,6 +77,13 @@ def test_a_dump_has_its_own_target_with_and_without_goldens(file, tmp_path, targ
     assert not torch.equal(alone, *torch.load(saved[1]))
 
 
+@pytest.mark.parametrize("stage", ["host", "codegen", "assembly"])
+def test_the_text_of_a_stage_that_is_no_module_says_so(file, capsys, stage):
+    text = file(ttnn_jit.jit()(cosh).ir(torch.zeros(32, 64), stage=stage))
+    assert main(["run", str(text)]) == 1
+    assert f"is what the stage `{stage}` prints, and no module" in capsys.readouterr().err
+
+
 def test_an_unknown_op_is_an_error_at_its_place(file, capsys):
     path = file(MLP.replace("ttir.relu", "ttir.rely"))
     assert main(["run", str(path)]) == 1
