@@ -329,6 +329,25 @@ def test_what_is_wrong_is_refused(call, kind, message):
 
 
 @pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"pointer": 0}, "the address of the elements is 0"),
+        ({"itemsize": 2}, "elements of 2 bytes are no elements of DataType.Float32, which have 4"),
+        ({"dtype": runtime.DataType.BFP_BFloat8}, "torch has no dtype for DataType.BFP_BFloat8"),
+        ({"strides": [8]}, r"no tensor has the shape \[2, 8\] and the strides \[8\]"),
+        ({"strides": [-8, 1]}, "no tensor has"),
+        ({"shape": [-2, 8]}, "no tensor has"),
+    ],
+)
+@pytest.mark.parametrize("make", [runtime.create_owned_host_tensor, runtime.create_borrowed_host_tensor])
+def test_memory_that_no_tensor_has_is_refused(make, changes, message):
+    x = torch.zeros(2, 8)
+    given = {"pointer": x.data_ptr(), "shape": [2, 8], "strides": [8, 1], "itemsize": 4, "dtype": kind_of(x)}
+    with pytest.raises(ValueError, match=message):
+        make(*(given | changes).values())
+
+
+@pytest.mark.parametrize(
     ("tensors", "number", "kind", "message"),
     [
         ([torch.zeros(1, 8)] * 2, 0, ShapeError, r"argument 0 of the program has the shape \[2, 8\], got \[1, 8\]"),

@@ -84,12 +84,26 @@ class Tensor:
         return True
 
 
-def borrowed(pointer: int, shape: Sequence[int], strides: Sequence[int], dtype: DataType) -> torch.Tensor:
-    """The memory of another owner, who keeps it, as a torch tensor."""
-    kind = TORCH_DTYPES[dtype]
-    last = sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True)) + 1
+def borrowed(
+    pointer: int, shape: Sequence[int], strides: Sequence[int], itemsize: int, dtype: DataType
+) -> torch.Tensor:
+    """The memory of another owner, who keeps it, as a torch tensor.
+
+    Raises:
+        ValueError: No memory has such extents, strides and elements.
+    """
+    kind = TORCH_DTYPES.get(dtype)
+    if kind is None:
+        raise ValueError(f"torch has no dtype for {dtype}")
+    if itemsize < kind.itemsize:
+        raise ValueError(f"elements of {itemsize} bytes are no elements of {dtype}, which have {kind.itemsize}")
+    if len(shape) != len(strides) or min(*shape, *strides, 0) < 0:
+        raise ValueError(f"no tensor has the shape {list(shape)} and the strides {list(strides)}")
     if 0 in shape:
         return torch.empty(list(shape), dtype=kind)
-    size = last * torch.empty((), dtype=kind).element_size()
+    if not pointer:
+        raise ValueError("the address of the elements is 0")
+    last = sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True)) + 1
+    size = last * kind.itemsize
     memory = torch.frombuffer((ctypes.c_char * size).from_address(pointer), dtype=kind)
     return memory.as_strided(list(shape), list(strides))

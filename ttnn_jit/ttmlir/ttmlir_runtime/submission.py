@@ -235,48 +235,48 @@ def create_borrowed_host_tensor(
     pointer: int,
     shape: Sequence[int],
     strides: Sequence[int],
-    itemsize: int,  # noqa: ARG001 - of the dtype
+    itemsize: int,
     dtype: DataType,
 ) -> Tensor:
     """A tensor over the memory of a caller, who keeps it."""
-    return Tensor([borrowed(pointer, shape, strides, dtype)])
+    return Tensor([borrowed(pointer, shape, strides, itemsize, dtype)])
 
 
 def create_owned_host_tensor(
     pointer: int,
     shape: Sequence[int],
     strides: Sequence[int],
-    itemsize: int,  # noqa: ARG001 - of the dtype
+    itemsize: int,
     dtype: DataType,
 ) -> Tensor:
     """A copy of the memory of a caller."""
-    return Tensor([borrowed(pointer, shape, strides, dtype).clone()])
+    return Tensor([borrowed(pointer, shape, strides, itemsize, dtype).clone()])
 
 
 def create_multi_device_borrowed_host_tensor(
     pointers: Sequence[int],
     shape: Sequence[int],
     strides: Sequence[int],
-    itemsize: int,  # noqa: ARG001 - of the dtype
+    itemsize: int,
     dtype: DataType,
     strategy: Mapping[str, str],  # noqa: ARG001 - one part per device
     mesh_shape: Sequence[int],  # noqa: ARG001 - as many as pointers
 ) -> Tensor:
     """A tensor of a part per device over the memory of a caller, who keeps it."""
-    return Tensor([borrowed(pointer, shape, strides, dtype) for pointer in pointers])
+    return Tensor([borrowed(pointer, shape, strides, itemsize, dtype) for pointer in pointers])
 
 
 def create_multi_device_host_tensor(
     pointers: Sequence[int],
     shape: Sequence[int],
     strides: Sequence[int],
-    itemsize: int,  # noqa: ARG001 - of the dtype
+    itemsize: int,
     dtype: DataType,
     strategy: Mapping[str, str],  # noqa: ARG001 - one part per device
     mesh_shape: Sequence[int],  # noqa: ARG001 - as many as pointers
 ) -> Tensor:
     """A tensor of a part per device, which are copies of the memory of a caller."""
-    return Tensor([borrowed(pointer, shape, strides, dtype).clone() for pointer in pointers])
+    return Tensor([borrowed(pointer, shape, strides, itemsize, dtype).clone() for pointer in pointers])
 
 
 def create_multi_device_host_tensor_from_shards(
