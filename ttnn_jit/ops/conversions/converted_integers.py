@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import DTypeError
+from ttnn_jit.ops.conversions import sharding_rules
 from ttnn_jit.ops.families.dialect_conversion import Conversion, ConversionCall, Tensor, TtirOps, conversion
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, dtype_of_element
 
@@ -286,7 +287,13 @@ def _bitcast_in_torch(_: Any, call: TextCall) -> Any:
 
 
 BITCAST = conversion(
-    "stablehlo.bitcast_convert", "operand", _same_bits, _bitcast_in_torch, is_elementwise=True, moves=True
+    "stablehlo.bitcast_convert",
+    "operand",
+    _same_bits,
+    _bitcast_in_torch,
+    sharded_by=sharding_rules.same_rank,
+    is_elementwise=True,
+    moves=True,
 )
 
 

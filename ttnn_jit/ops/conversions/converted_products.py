@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.conversions import sharding_rules
 from ttnn_jit.ops.conversions.converted_reductions import pairs
 from ttnn_jit.ops.families.dialect_conversion import ConversionCall, Tensor, TtirOps, conversion
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall
@@ -70,6 +71,7 @@ DOT_GENERAL = conversion(
     "lhs rhs",
     lambda ops, call: _product(ops, call.lhs, call.rhs, _dot_axes(call), call.result),
     lambda torch, call: _product_in_torch(torch, call.lhs, call.rhs, _dot_axes(call)),
+    sharded_by=sharding_rules.product(_dot_axes),
     dot_dimension_numbers=REQUIRED,
     precision_config=None,
     algorithm=None,
@@ -80,11 +82,16 @@ def _rank(x: Any) -> int:
     return len(x.shape)
 
 
+def _plain_axes(call: TextCall) -> list[tuple[int, ...]]:
+    return [(), (), (_rank(call.lhs) - 1,), (0,)]
+
+
 DOT = conversion(
     "stablehlo.dot",
     "lhs rhs",
-    lambda ops, call: _product(ops, call.lhs, call.rhs, ((), (), (_rank(call.lhs) - 1,), (0,)), call.result),
-    lambda torch, call: _product_in_torch(torch, call.lhs, call.rhs, ((), (), (_rank(call.lhs) - 1,), (0,))),
+    lambda ops, call: _product(ops, call.lhs, call.rhs, _plain_axes(call), call.result),
+    lambda torch, call: _product_in_torch(torch, call.lhs, call.rhs, _plain_axes(call)),
+    sharded_by=sharding_rules.product(_plain_axes),
     precision_config=None,
 )
 
@@ -184,6 +191,7 @@ CONVOLUTION = conversion(
     "lhs rhs",
     _convolution,
     _convolution_in_torch,
+    sharded_by=sharding_rules.convolved,
     window_strides=None,
     padding=None,
     lhs_dilation=None,
@@ -220,6 +228,7 @@ INFERENCE = conversion(
     "operand scale offset mean variance",
     _inference,
     _inference_in_torch,
+    sharded_by=sharding_rules.normalized,
     in_float32=True,
     epsilon=REQUIRED,
     feature_index=REQUIRED,

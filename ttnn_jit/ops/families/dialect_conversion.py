@@ -11,10 +11,11 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from ttnn_jit.diagnostics.errors import CompileError, DTypeError
 from ttnn_jit.ops.families.decomposition import Value
+from ttnn_jit.ops.families.sharding_rule import Shape, ShardingRule, pointwise
 from ttnn_jit.ops.families.text_operation import DenseNumbers, OpInText, TextCall, TextOperation, TextOps, element_of
 from ttnn_jit.process.dataclass import dataclass
 
@@ -272,6 +273,9 @@ class RegionInText(ABC):
         """Of a comparator of a sort: the operand that it compares and ``LT`` or ``GT``; None if it does more."""
 
 
+RuleOfCall: TypeAlias = Callable[[Any, Sequence[Shape], Sequence[Shape]], ShardingRule]
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Conversion(TextOperation):
     """An op of another dialect in terms of TTIR.
@@ -286,6 +290,9 @@ class Conversion(TextOperation):
         keeps_number: Where all elements of its operand are one number, so are those of its result, if it has the same
             element type.
         neutral: ``neutral(x)``: the number that changes no element of `x` in that reduction.
+        sharded_by: ``sharded_by(call, operands, results)``: its rule, from the shapes of these; None: that of an
+            elementwise op, or the op is computed on whole tensors.
+        states_parts: The attributes of which one says how its result is cut among devices; its result is its operand.
     """
 
     convert: Callable[[TtirOps, ConversionCall], Any]
@@ -295,6 +302,15 @@ class Conversion(TextOperation):
     is_elementwise: bool = False
     reduction: str = ""
     neutral: Callable[[Tensor], float] | None = None
+    sharded_by: RuleOfCall | None = None
+    states_parts: tuple[str, ...] = ()
+
+    def sharding_rule(
+        self, call: ConversionCall, operands: Sequence[Shape], results: Sequence[Shape]
+    ) -> ShardingRule | None:
+        """How the op is computed on parts; None if it is computed on whole tensors alone."""
+        rule = self.sharded_by or (pointwise if self.is_elementwise else None)
+        return None if rule is None or not results else rule(call, operands, results)
 
     def converted(self, ops: TtirOps, call: ConversionCall) -> list[Tensor]:
         """The results by ops of TTIR.
@@ -392,6 +408,8 @@ _OPTIONS = (
     "reduction",
     "neutral",
     "refusal",
+    "sharded_by",
+    "states_parts",
 )
 
 

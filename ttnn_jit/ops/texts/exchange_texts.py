@@ -254,18 +254,28 @@ def _coordinates(mesh: Sequence[int]) -> list[tuple[int, ...]]:
     return [*itertools.product(*map(range, (1,) * (2 - len(mesh)) + tuple(mesh)))]
 
 
-def _counts(call: TextCall) -> list[int]:
-    """Into how many parts each axis of the mesh cuts its dimension; 1 where it cuts none."""
-    shape = call.shard_shape
-    return [int(shape[dim]) if 0 <= dim < len(shape) else 1 for dim in call.shard_dims]
+def _counts(call: TextCall, extents: Sequence[int]) -> list[int]:
+    """Into how many parts each axis of the mesh cuts its dimension; 1 where it cuts none.
+
+    Several axes cut one dimension along all their devices.
+    """
+    shape, dims = call.shard_shape, call.shard_dims
+    counts = [int(shape[dim]) if 0 <= dim < len(shape) else 1 for dim in dims]
+    shared = {dim for dim in dims if [*dims].count(dim) > 1}
+    for dim in shared:
+        own = [axis for axis, each in enumerate(dims) if each == dim and axis < len(extents)]
+        if math.prod(extents[axis] for axis in own) == counts[own[0]]:
+            for axis in own:
+                counts[axis] = extents[axis]
+    return counts
 
 
 def _sharded(call: TextCall, join: Callable[[list[Any], int], Any], part: Part) -> list[Any]:
     inputs, dims = call.input, call.shard_dims
     if call.shard_type not in {"devices", "identity"}:
         return list(inputs)
-    counts = _counts(call)
     extents = (1,) * (2 - len(call.mesh)) + tuple(call.mesh)
+    counts = _counts(call, extents)
     for axis, count in enumerate(counts):
         if count not in {1, extents[axis]}:
             raise ShapeError(
