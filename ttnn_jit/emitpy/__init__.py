@@ -7,10 +7,20 @@ from ttnn_jit.emitpy.python_source import (
     WrittenFunction,
     identifier,
     indented,
+    opened,
     placement,
     program_of,
     python_of,
     write_function,
 )
 
-__all__ = ["WrittenFunction", "identifier", "indented", "placement", "program_of", "python_of", "write_function"]
+__all__ = [
+    "WrittenFunction",
+    "identifier",
+    "indented",
+    "opened",
+    "placement",
+    "program_of",
+    "python_of",
+    "write_function",
+]

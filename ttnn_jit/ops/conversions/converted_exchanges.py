@@ -132,7 +132,7 @@ def _exchanged_as(name: str, **given: Convert) -> Convert:
 _SUMMED = _exchanged_as("ttir.all_reduce", reduce_type=lambda _, call: _kind(call), cluster_axis=_cluster_axis)
 
 
-def _all_reduced(ops: TtirOps, call: ConversionCall) -> list[Tensor]:
+def _all_reduced(ops: TtirOps, call: ConversionCall) -> Any:
     """A sum; TTIR reduces over devices in no other way, so that other tensors are gathered and then reduced."""
     kind = _kind(call)
     if kind == "sum":

@@ -196,6 +196,10 @@ class TextCall:
         return x if isinstance(result, OpenResult) else x.reshape(tuple(result.shape))
 
 
+OnDevice = Callable[..., Value]
+"""``exchange(collective, tensor, *attributes)``: the result of a collective on each device."""
+
+
 @dataclass(frozen=True)
 class OpInText:
     """The names of one op.
@@ -287,6 +291,8 @@ class TextOperation:
             the elements at the indices, since any index among equal elements is right.
         in_float32: Operands are cast to float32, and each result is rounded once; else each call rounds its result.
         refusal: Why it is not executed; "" if it is.
+        on_device: ``on_device(exchange, call)``: of an exchange, its result on the device that a function is written
+            for, by ``exchange(collective, tensor, *attributes)``; None where no collectives of ttnn give it.
     """
 
     names: tuple[str, ...]
@@ -303,6 +309,7 @@ class TextOperation:
     moves: bool = False
     compared_elements: Callable[[Any, TextCall, Sequence[Any]], Sequence[Any]] | None = None
     refusal: str = ""
+    on_device: Callable[[OnDevice, TextCall], Value] | None = None
 
     def bound(
         self, operands: Sequence[Any], sizes: Sequence[int] | None, attributes: Mapping[str, Any]
@@ -346,6 +353,7 @@ _OPTIONS = (
     "takes_quantized",
     "moves",
     "compared_elements",
+    "on_device",
 )
 
 

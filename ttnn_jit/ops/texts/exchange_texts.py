@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.collectives import device_exchanges as exchanges
 from ttnn_jit.ops.families.collective import tree_fold
 from ttnn_jit.ops.families.decomposition import Ops, Value
-from ttnn_jit.ops.families.text_operation import REQUIRED, Role, TextCall, TextOperation, text
+from ttnn_jit.ops.families.text_operation import REQUIRED, OnDevice, Role, TextCall, TextOperation, text
 from ttnn_jit.ops.language.axes import axis_of
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 
@@ -113,9 +114,23 @@ def parts_of(x: Any, axis: int, count: int, part: Part) -> list[Any]:
     return [part(x, axis, index * extent, (index + 1) * extent) for index in range(count)]
 
 
+def _axis_of_groups(call: TextCall) -> int:
+    """The axis of the mesh along which its groups lie.
+
+    Raises:
+        ShapeError: They lie along none.
+    """
+    groups = sorted(_listed_groups(call))
+    for axis in range(max(2, len(call.mesh))):
+        if groups == groups_along(call.mesh, axis):
+            return axis
+    raise ShapeError("its groups lie along no axis of the mesh, as those of ttnn do")
+
+
 ALL_REDUCE = _of_group(
     "ttir.all_reduce ttnn.all_reduce ttir.all_reduce_async ttnn.all_reduce_async",
     lambda call, tensors, fold, *_: [fold(call.reduce_type)] * len(tensors),
+    on_device=lambda exchange, call: exchange(exchanges.ALL_REDUCE, call.input, call.reduce_type, call.cluster_axis),
     reduce_type=REQUIRED,
     cluster_axis=REQUIRED,
 )
@@ -124,6 +139,7 @@ ALL_GATHER = _of_group(
     lambda call, tensors, _, join, __: (
         [join(tensors, _positive(call.all_gather_dim, tensors[0]))] * len(tensors) if len(tensors) > 1 else tensors
     ),
+    on_device=lambda exchange, call: exchange(exchanges.ALL_GATHER, call.input, call.all_gather_dim, call.cluster_axis),
     all_gather_dim=REQUIRED,
     cluster_axis=REQUIRED,
 )
@@ -131,6 +147,9 @@ REDUCE_SCATTER = _of_group(
     "ttir.reduce_scatter ttnn.reduce_scatter",
     lambda call, tensors, fold, _, part: parts_of(
         fold(call.reduce_type), _positive(call.scatter_dim, tensors[0]), len(tensors), part
+    ),
+    on_device=lambda exchange, call: exchange(
+        exchanges.REDUCE_SCATTER, call.input, call.scatter_dim, call.reduce_type, call.cluster_axis
     ),
     reduce_type=REQUIRED,
     scatter_dim=REQUIRED,
@@ -141,6 +160,7 @@ MESH_PARTITION = _of_group(
     lambda call, tensors, _, __, part: [
         parts_of(each, _positive(call.dim, each), len(tensors), part)[index] for index, each in enumerate(tensors)
     ],
+    on_device=lambda exchange, call: exchange(exchanges.MESH_PARTITION, call.input, call.dim, call.cluster_axis),
     dim=REQUIRED,
     cluster_axis=None,
 )
@@ -182,6 +202,14 @@ ALL_TO_ALL = _of_group(
     "ttir.all_to_all ttnn.all_to_all",
     _all_to_all,
     groups=_listed_groups,
+    on_device=lambda exchange, call: exchange(
+        exchanges.ALL_TO_ALL,
+        call.input,
+        call.concat_dim,
+        call.split_dim,
+        call.split_count,
+        tuple(map(tuple, groups_along(call.mesh, _axis_of_groups(call)))),
+    ),
     split_dim=REQUIRED,
     concat_dim=REQUIRED,
     split_count=REQUIRED,
@@ -270,11 +298,7 @@ def _counts(call: TextCall, extents: Sequence[int]) -> list[int]:
     return counts
 
 
-def _sharded(call: TextCall, join: Callable[[list[Any], int], Any], part: Part) -> list[Any]:
-    inputs, dims = call.input, call.shard_dims
-    if call.shard_type not in {"devices", "identity"}:
-        return list(inputs)
-    extents = (1,) * (2 - len(call.mesh)) + tuple(call.mesh)
+def _checked_counts(call: TextCall, extents: Sequence[int]) -> list[int]:
     counts = _counts(call, extents)
     for axis, count in enumerate(counts):
         if count not in {1, extents[axis]}:
@@ -282,6 +306,15 @@ def _sharded(call: TextCall, join: Callable[[list[Any], int], Any], part: Part) 
                 f"it cuts a dimension into {count}, and axis {axis} of the mesh has {extents[axis]} devices",
                 help="`--mesh 2x4` names a mesh",
             )
+    return counts
+
+
+def _sharded(call: TextCall, join: Callable[[list[Any], int], Any], part: Part) -> list[Any]:
+    inputs, dims = call.input, call.shard_dims
+    if call.shard_type not in {"devices", "identity"}:
+        return list(inputs)
+    extents = (1,) * (2 - len(call.mesh)) + tuple(call.mesh)
+    counts = _checked_counts(call, extents)
     if call.shard_direction == "full_to_shard":
         return [_cut(x, dims, counts, place, part) for x, place in zip(inputs, _coordinates(call.mesh), strict=True)]
     return [_joined([*inputs], [*extents], [*dims], counts, join)] * len(inputs)
@@ -307,12 +340,60 @@ def _joined(tensors: list[Any], extents: list[int], dims: list[int], counts: lis
     return join(parts, dims[0]) if cuts else parts[0]
 
 
+class Placement(NamedTuple):
+    """How a whole tensor is cut among the devices of a mesh, or joined of their tensors.
+
+    Attributes:
+        dims: The dimension that each axis of the mesh cuts; -1 for one along which tensors are equal.
+        is_cut: It is cut; else joined.
+    """
+
+    dims: tuple[int, ...]
+    is_cut: bool
+
+
+def placement_of(call: TextCall) -> Placement | None:
+    """The placement that an op that cuts or joins tensors says; None of an op that exchanges otherwise.
+
+    Raises:
+        ShapeError: It cuts into other parts than the mesh has devices.
+    """
+    given = vars(call)
+    extents = (1,) * (2 - len(call.mesh)) + tuple(call.mesh)
+    if "shard_dims" in given:
+        if call.shard_type not in {"devices", "identity"}:
+            return Placement((-1,) * len(extents), call.shard_direction == "full_to_shard")
+        counts = _checked_counts(call, extents)
+        pairs = zip(call.shard_dims, counts, strict=True)
+        dims = tuple(int(dim) if count > 1 else -1 for dim, count in pairs)
+        return Placement((*dims, *(-1,) * (len(extents) - len(dims))), call.shard_direction == "full_to_shard")
+    if "mapper_config" in given:
+        return Placement(tuple(_mapped(call)[0]), is_cut=True)
+    if "composer_config" in given:
+        pairs = zip(call.composer_config["dims"], _extents(call, call.composer_config), strict=True)
+        return Placement(tuple(int(dim) if count > 1 else -1 for dim, count in pairs), is_cut=False)
+    return None
+
+
+def _by_axes(exchange: OnDevice, call: TextCall) -> Value:
+    """A tensor that is whole on every device cut along one axis after the other, or one that is cut joined."""
+    placement = placement_of(call)
+    assert placement is not None, "the op cuts or joins"
+    found: Value = call.input
+    axes = [*enumerate(placement.dims)]
+    for axis, dim in axes if placement.is_cut else reversed(axes):
+        if dim >= 0:
+            found = exchange(exchanges.MESH_PARTITION if placement.is_cut else exchanges.ALL_GATHER, found, dim, axis)
+    return found
+
+
 MESH_SHARD = text(
     "ttir.mesh_shard ttnn.mesh_shard",
     "input",
     lambda ops, call: _sharded(call, ops.concat, ops.part),
     lambda torch, call: _sharded(call, torch.cat, narrowed),
     role=Role.EXCHANGES,
+    on_device=_by_axes,
     shard_type=REQUIRED,
     shard_direction=REQUIRED,
     shard_shape=REQUIRED,
@@ -331,11 +412,16 @@ def _extents(call: TextCall, config: Mapping[str, Any]) -> list[int]:
     return named
 
 
-def _distributed(call: TextCall, part: Part) -> list[Any]:
+def _mapped(call: TextCall) -> tuple[list[int], list[int]]:
+    """The dimension that each axis of the mesh cuts, -1 for none, and into how many parts."""
     placements = [dict(each) for each in call.mapper_config["placements"]]
     extents = _extents(call, call.mapper_config)
     dims = [int(each["dim"]) if each["type"] == "shard" else -1 for each in placements]
-    counts = [count if dim >= 0 else 1 for dim, count in zip(dims, extents, strict=True)]
+    return dims, [count if dim >= 0 else 1 for dim, count in zip(dims, extents, strict=True)]
+
+
+def _distributed(call: TextCall, part: Part) -> list[Any]:
+    dims, counts = _mapped(call)
     return [_cut(x, dims, counts, place, part) for x, place in zip(call.input, _coordinates(call.mesh), strict=True)]
 
 
@@ -353,6 +439,7 @@ DISTRIBUTE = text(
     lambda ops, call: _distributed(call, ops.part),
     lambda _, call: _distributed(call, narrowed),
     role=Role.EXCHANGES,
+    on_device=_by_axes,
     mapper_config=REQUIRED,
     cq_id=None,
 )
@@ -362,6 +449,7 @@ AGGREGATE = text(
     lambda ops, call: _aggregated(call, ops.concat),
     lambda torch, call: _aggregated(call, torch.cat),
     role=Role.EXCHANGES,
+    on_device=_by_axes,
     composer_config=REQUIRED,
 )
 
