@@ -64,7 +64,7 @@ def program_of(module: ModuleOp) -> str:
     passed = ["    arguments = [", *made, "    ]"] if arguments else ["    arguments = [device]"]
     main = [
         "def main():",
-        f"{INDENT}device = {opened(None if devices is None else devices.shape)}",
+        f"{INDENT}device = {opened(() if devices is None else devices.shape)}",
         *passed,
         f"    print({identifier(entry.sym_name.data)}(*arguments))",
         f"{INDENT}ttnn.close_{'device' if devices is None else 'mesh_device'}(device)",
@@ -76,9 +76,9 @@ def program_of(module: ModuleOp) -> str:
     return "\n".join([python_of(module), "", *main]) + "\n"
 
 
-def opened(mesh: Sequence[int] | None) -> str:
-    """The call that opens a device, or a mesh of this shape."""
-    if mesh is None:
+def opened(mesh: Sequence[int]) -> str:
+    """The call that opens a mesh of this shape, or of () a device."""
+    if not mesh:
         return "ttnn.open_device(device_id=0)"
     return f"ttnn.open_mesh_device(ttnn.MeshShape({', '.join(map(str, mesh))}))"
 

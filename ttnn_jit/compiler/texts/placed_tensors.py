@@ -36,13 +36,18 @@ class MainCall:
     placing: tuple[str, ...] = ()
 
 
-def main_source(name: str, mesh: Sequence[int] | None, calls: Sequence[MainCall]) -> str:
-    """The main function, which calls each entry point with tensors of ones, and prints what it returns."""
-    shape = None if mesh is None else [*(1,) * (2 - len(mesh)), *mesh]
-    lines = [f"def {name}():", f"{_INDENT}device = {opened(shape)}"]
+def main_source(name: str, mesh: Sequence[int], calls: Sequence[MainCall]) -> str:
+    """The main function, which calls each entry point with tensors of ones, and prints what it returns.
+
+    Args:
+        name: Its name.
+        mesh: The shape of the mesh that it opens; () for one device.
+        calls: The entry points.
+    """
+    lines = [f"def {name}():", f"{_INDENT}device = {opened(mesh)}"]
     for call in calls:
         lines += [_INDENT + line for line in _call_lines(call)]
-    lines += [f"{_INDENT}ttnn.close_{'device' if mesh is None else 'mesh_device'}(device)"]
+    lines += [f"{_INDENT}ttnn.close_{'mesh_device' if mesh else 'device'}(device)"]
     lines += ["", "", 'if __name__ == "__main__":', f"{_INDENT}{name}()"]
     return "\n".join(lines)
 

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ttnn_jit.compiler.texts.placed_tensors import MainCall, main_source, placing_functions
 from ttnn_jit.compiler.texts.text_programs import TextModule, constant_tensor
+from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.functions import single_function
 from ttnn_jit.dialects.text_calls.meshes_of_texts import mesh_of_text
 from ttnn_jit.dialects.text_calls.text_attributes import name_of
@@ -65,11 +66,13 @@ class TranslatedText:
         source: The program.
         constants: Tensors that it loads from a file beside it, by name.
         entries: Its entry points.
+        mesh: The shape of its mesh; () of one device.
     """
 
     source: str
     constants: Mapping[str, torch.Tensor]
     entries: tuple[TranslatedEntry, ...] = ()
+    mesh: tuple[int, ...] = ()
 
 
 def translated(entries: Sequence[tuple[TextModule, str]]) -> TranslatedText:
@@ -127,14 +130,21 @@ class _Writer:
         uses_torch = bool(placed) or any("torch." in each for each in prepared)
         imports += ["import torch"] * uses_torch + ["import ttnn"]
         main = self.free_name("main" if "main" not in self._used else "run")
-        mesh = next((module.mesh for module, _ in self._entries if math.prod(module.mesh) > 1), None)
+        meshes = {module.mesh for module, _ in self._entries}
+        if len(meshes) > 1:
+            raise CompileError(
+                "the text has modules for several meshes, and a program opens one",
+                help="`--entry NAME` chooses an entry point",
+            )
+        extents = meshes.pop() if meshes else ()
+        mesh = () if math.prod(extents) == 1 else (*(1,) * (2 - len(extents)), *extents)
         written = main_source(main, mesh, mains)
         source = "\n\n\n".join(["\n".join(imports), *functions, *prepared, *placed, written])
         called = tuple(
             TranslatedEntry(each.function, each.preparation, (*each.specs,), each.distribution, each.aggregation)
             for each in mains
         )
-        return TranslatedText(source + "\n", self._constants, called)
+        return TranslatedText(source + "\n", self._constants, called, mesh)
 
     def _main_of(self, module: TextModule, name: str, entry: WrittenFunction, steps: _Preparation) -> MainCall:
         """What the main function does with an entry point."""

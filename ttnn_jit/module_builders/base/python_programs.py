@@ -65,7 +65,7 @@ def execute_py(  # noqa: PLR0913, PLR0917 - upstream's arguments
         given = (input_output_goldens or {}).get(index, {})
         goldens = {} if disable_golden else given
         try:
-            outputs = _outputs(module, entry, given)
+            outputs = _outputs(module, entry, given, compiled_bin.program.mesh)
         except Exception as error:
             raise TTBuilderRuntimeException(error) from error
         report, kept = compared_outputs([(each,) for each in outputs], goldens, limits, as_ttnn=True)
@@ -104,18 +104,24 @@ class _Loader:
 
 
 def _outputs(
-    module: types.ModuleType, entry: TranslatedEntry, goldens: Mapping[str, GoldenMapTensor]
+    module: types.ModuleType, entry: TranslatedEntry, goldens: Mapping[str, GoldenMapTensor], mesh: tuple[int, ...]
 ) -> list[torch.Tensor]:
-    """The outputs of an entry point on the inputs of the goldens, or on ones."""
-    device = ttnn.open_device(device_id=0)
-    given = []
+    """The outputs of an entry point on the inputs of the goldens, or on ones; on a mesh they are whole tensors."""
+    device = ttnn.open_mesh_device(ttnn.MeshShape(*mesh)) if mesh else ttnn.open_device(device_id=0)
+    wholes = []
     for index, spec in enumerate(entry.arguments):
         golden = goldens.get(f"input_{index}")
         dtype, shape = spec.dtype.torch, tuple(spec.shape)
         part = torch.ones(shape) if golden is None else golden.golden_map_tensor_as_torch_tensors()[0]
-        part = part.to(dtype).reshape(shape)
-        given.append(ttnn.from_torch(part, spec.dtype, layout=ttnn.TILE_LAYOUT, device=device))
+        wholes.append(part.to(dtype).reshape(shape))
+    if mesh:
+        given = getattr(module, entry.distribution)(device, *wholes)
+    else:
+        pairs = zip(wholes, entry.arguments, strict=True)
+        given = [ttnn.from_torch(each, spec.dtype, layout=ttnn.TILE_LAYOUT, device=device) for each, spec in pairs]
     prepared = getattr(module, entry.preparation)(device, *given) if entry.preparation else []
     arguments = [*given, *prepared]
     found = getattr(module, entry.name)(*arguments) if arguments else getattr(module, entry.name)(device)
+    if mesh:
+        return list(getattr(module, entry.aggregation)(found))
     return [ttnn.to_torch(each) for each in (found if isinstance(found, list | tuple) else [found])]
