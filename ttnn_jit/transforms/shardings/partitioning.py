@@ -22,8 +22,8 @@ from ttnn_jit.dialects.writing.editing import ops_of
 from ttnn_jit.ops.families.dialect_conversion import Conversion
 from ttnn_jit.ops.families.sharding_rule import ShardingRule
 from ttnn_jit.ops.families.text_operation import Role
-from ttnn_jit.transforms.shardings.collectives import CollectiveWriter, made, manual_computation
 from ttnn_jit.transforms.shardings.mesh_axes import Axes, Mesh, Sharding, is_prefix, whole
+from ttnn_jit.transforms.shardings.part_exchanges import CollectiveWriter, made, manual_computation
 from ttnn_jit.transforms.shardings.propagation import RuledOp, Stated, propagate
 from ttnn_jit.transforms.shardings.stated import SHARDINGS, StatedShardings, mesh_in
 
