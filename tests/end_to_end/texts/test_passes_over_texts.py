@@ -21,6 +21,7 @@ from ttnn_jit.frontend.ir.texts import parse_texts
 from ttnn_jit.sessions.text_runs import GoldenRun
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.tools.cli import opt_main
+from ttnn_jit.transforms.passes.convert_stablehlo_to_ttir import StablehloToTTIRPipeline
 from ttnn_jit.transforms.texts.registry import REFUSED_PASSES, text_pass_class, text_pass_names, text_passes
 
 PIPELINE = "ttir-to-ttnn-backend-pipeline"
@@ -425,3 +426,21 @@ def test_exchanges_of_groups_become_tensors_from_one_device_to_another(exchange,
         (result,) = made.program("main")(x)
         assert torch.equal(result, golden(x))
         assert all(step.matches for step in GoldenRun(made, "main", [x]).compared())
+
+
+def test_constants_without_dimensions_and_constants_of_arith_become_ttnn():
+    text = """func.func @f(%x: tensor<f32>) -> (tensor<f32>, tensor<2xf32>) {
+      %0 = stablehlo.constant dense<3.0> : tensor<f32>
+      %1 = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
+      %2 = stablehlo.add %x, %0 : tensor<f32>
+      return %2, %1 : tensor<f32>, tensor<2xf32>
+    }"""
+    (module,) = parse_texts(text, "text.mlir")
+    StablehloToTTIRPipeline().apply(None, module)
+    for each in text_passes(PIPELINE, "enable-const-eval=false"):
+        each.apply(None, module)
+    verify_upstream(module)
+    printed = print_module(module)
+    assert "arith" not in printed
+    (first, second), _ = results(printed, [torch.tensor(4.0)])
+    assert (first.item(), second.tolist()) == (7.0, [1.0, 2.0])

@@ -7,7 +7,9 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.conversions import sharding_rules
-from ttnn_jit.ops.families.dialect_conversion import ConversionCall, Tensor, TtirOps, conversion
+from ttnn_jit.ops.families.complex_parts import ComplexTensor
+from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, TtirOps
+from ttnn_jit.ops.families.dialect_conversion import conversion
 from ttnn_jit.ops.families.sharding_rule import reshaped
 from ttnn_jit.ops.families.text_operation import REQUIRED, DenseNumbers, TextCall, numbers_in_torch
 
@@ -24,6 +26,14 @@ def _constant_in_torch(torch: Any, call: TextCall) -> Any:
     return numbers[0].expand(shape) if call.value.splat is not None else numbers.reshape(shape)
 
 
+def _complex_constant(ops: TtirOps, call: ConversionCall) -> ComplexTensor:
+    if not isinstance(call.value, DenseNumbers):
+        raise ShapeError("the numbers of the constant are not in the text", help="dense numbers are read")
+    real, imag = zip(*call.value.numbers, strict=True) if call.value.numbers else ((), ())
+    parts = (ops.constant(DenseNumbers(call.value.shape, each), call.result.element) for each in (real, imag))
+    return ComplexTensor(*parts)
+
+
 CONSTANT = conversion(
     "stablehlo.constant chlo.constant",
     "",
@@ -32,6 +42,7 @@ CONSTANT = conversion(
     sharded_by=sharding_rules.constant,
     value=REQUIRED,
     is_elementwise=True,
+    of_complex=_complex_constant,
 )
 
 
@@ -94,6 +105,7 @@ BROADCAST = conversion(
     keeps_number=True,
     moves=True,
     takes_quantized=True,
+    acts_on_parts=True,
 )
 DYNAMIC_BROADCAST = conversion(
     "stablehlo.dynamic_broadcast_in_dim",
@@ -103,6 +115,7 @@ DYNAMIC_BROADCAST = conversion(
     broadcast_dimensions=REQUIRED,
     known_expanding_dimensions=None,
     known_nonexpanding_dimensions=None,
+    acts_on_parts=True,
 )
 LEADING = conversion(
     "stablehlo.broadcast",
@@ -112,6 +125,7 @@ LEADING = conversion(
     ),
     lambda _, call: call.operand.expand(tuple(call.result.shape)),
     broadcast_sizes=REQUIRED,
+    acts_on_parts=True,
 )
 RESHAPE = conversion(
     "stablehlo.reshape",
@@ -122,12 +136,14 @@ RESHAPE = conversion(
     keeps_number=True,
     moves=True,
     takes_quantized=True,
+    acts_on_parts=True,
 )
 DYNAMIC_RESHAPE = conversion(
     "stablehlo.dynamic_reshape",
     "operand output_shape",
     lambda ops, call: ops.reshape(call.operand, call.result.shape),
     lambda _, call: call.operand.reshape(tuple(call.result.shape)),
+    acts_on_parts=True,
 )
 TRANSPOSE = conversion(
     "stablehlo.transpose",
@@ -139,6 +155,7 @@ TRANSPOSE = conversion(
     keeps_number=True,
     moves=True,
     takes_quantized=True,
+    acts_on_parts=True,
 )
 SLICE = conversion(
     "stablehlo.slice",
@@ -153,6 +170,7 @@ SLICE = conversion(
     strides=REQUIRED,
     moves=True,
     takes_quantized=True,
+    acts_on_parts=True,
 )
 CONCATENATE = conversion(
     "stablehlo.concatenate",
@@ -162,6 +180,7 @@ CONCATENATE = conversion(
     sharded_by=sharding_rules.kept_dimensions(lambda call, _: (call.dimension,)),
     dimension=REQUIRED,
     moves=True,
+    acts_on_parts=True,
 )
 REVERSE = conversion(
     "stablehlo.reverse",
@@ -173,6 +192,7 @@ REVERSE = conversion(
     sharded_by=sharding_rules.kept_dimensions(lambda call, _: call.dimensions),
     dimensions=REQUIRED,
     moves=True,
+    acts_on_parts=True,
 )
 BARRIER = conversion(
     "stablehlo.optimization_barrier",
@@ -229,6 +249,7 @@ PAD = conversion(
     edge_padding_low=REQUIRED,
     edge_padding_high=REQUIRED,
     interior_padding=REQUIRED,
+    acts_on_parts=True,
 )
 
 # --- Places that the program computes ---------------------------------------------------------------------------------
@@ -274,6 +295,7 @@ DYNAMIC_SLICE = conversion(
     lambda _, call: call.operand[_places_in_torch(call, call.slice_sizes)],
     sharded_by=sharding_rules.sliced_at,
     slice_sizes=REQUIRED,
+    acts_on_parts=True,
 )
 
 
@@ -312,6 +334,7 @@ DYNAMIC_UPDATE = conversion(
     _updated,
     _updated_in_torch,
     sharded_by=sharding_rules.updated_at,
+    acts_on_parts=True,
 )
 
 
@@ -345,6 +368,7 @@ INDEX_SELECT = conversion(
     index_limits={"index": lambda call: call.operand.shape[call.dim]},
     dim=REQUIRED,
     batch_dims=0,
+    acts_on_parts=True,
 )
 
 TEXTS = (

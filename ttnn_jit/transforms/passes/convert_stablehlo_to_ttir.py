@@ -20,6 +20,7 @@ from ttnn_jit.dialects.text_calls.tensor_types import element_in_text
 from ttnn_jit.dialects.text_calls.text_attributes import attributes_of, name_of
 from ttnn_jit.dialects.text_calls.ttir_writer import TtirWriter
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import parsed
+from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
 from ttnn_jit.dialects.writing.editing import insert_before, ops_of
 from ttnn_jit.ops.conversions.converted_exchanges import PRODUCER, mesh_shard
 from ttnn_jit.ops.families.dialect_conversion import Conversion
@@ -55,6 +56,7 @@ class StablehloToTTIRPipeline(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Converts the functions of the module `op`, and inlines their calls."""
         convert(op, DIALECTS)
+        _convert_constants(op)
         _state_meshes(op)
         Inline().apply(ctx, op)
 
@@ -69,6 +71,15 @@ def _state_meshes(module: ModuleOp) -> None:
         _remove(mesh)
     if found and "ttcore.meshes" not in module.attributes:
         module.attributes["ttcore.meshes"] = parsed(f"#ttcore.meshes<[{', '.join(found)}]>")
+
+
+def _convert_constants(module: ModuleOp) -> None:
+    """Replaces the tensors of `arith.constant`, which jax's and torch's texts may hold beside StableHLO."""
+    rewriter = Rewriter()
+    for op in [each for each in module.walk() if name_of(each) == "arith.constant"]:
+        if isinstance(op.results[0].type, TensorType):
+            value = rewriter.value("ttir.constant", {}, {"value": op.properties["value"]}, op.results[0].type, op)
+            rewriter.replace(op, [value])
 
 
 def convert(module: ModuleOp, dialects: Collection[str]) -> None:

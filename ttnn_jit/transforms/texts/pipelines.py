@@ -31,6 +31,7 @@ from ttnn_jit.transforms.texts.ttnn_passes.ttnn_deallocate import TTNNDeallocate
 from ttnn_jit.transforms.texts.ttnn_passes.ttnn_decompose_layouts import TTNNDecomposeLayouts
 from ttnn_jit.transforms.texts.ttnn_passes.ttnn_fusing import TTNNFusing
 from ttnn_jit.transforms.texts.ttnn_passes.ttnn_layout import TTNNLayout
+from ttnn_jit.transforms.texts.ttnn_passes.ttnn_resolve_composites import TTNNResolveComposites
 
 _NO_OPTIMIZER = "the optimizer asks a model of the chip; a CPU has none"
 _NO_CHANGE = "it would change results"
@@ -85,9 +86,11 @@ class CommonOptions(TextPipeline):
     enable_fusing_pass: bool = True
     enable_fusing_conv2d_with_multiply_pattern: bool = False
     enable_permute_matmul_fusion: bool = True
+    enable_permute_slice_after_matmul_fusion: bool = True
     enable_remove_dead_values: bool = False
     enable_const_eval: bool = True
     enable_const_eval_inputs_to_system_memory: bool = True
+    composite_resolution: str = "auto"
     target_bit_width: int = 32
     memreconfig_enabled: bool = True
     max_legal_layouts: int = 8
@@ -109,6 +112,7 @@ class CommonOptions(TextPipeline):
         fusing = TTIRFusing(
             ttnn_enable_conv2d_with_multiply_pattern=self.enable_fusing_conv2d_with_multiply_pattern,
             ttnn_enable_permute_matmul_fusion=self.enable_permute_matmul_fusion,
+            enable_permute_slice_after_matmul_fusion=self.enable_permute_slice_after_matmul_fusion,
         )
         fused = (fusing,) if self.enable_fusing_pass else ()
         inverse = (TTIRExplicateTMs(), TTIREraseInverseOps()) if self.enable_erase_inverse_ops_pass else ()
@@ -145,16 +149,9 @@ class CommonOptions(TextPipeline):
         hoisted = (ConstEvalHoistTransform(),) if self.enable_const_eval else ()
         on_host = (TTNNConstEvalInputsToSystemMemory(),) if self.enable_const_eval_inputs_to_system_memory else ()
         moved = (*on_host, CanonicalizeText()) if self.enable_const_eval else ()
-        return (
-            TTNNLayout(),
-            ConvertTTIRToTTNN(),
-            TTNNConfigureCCLOps(),
-            *dead,
-            *fused,
-            CanonicalizeText(),
-            *hoisted,
-            *moved,
-        )
+        resolved = TTNNResolveComposites(composite_resolution=self.composite_resolution)
+        lowered = (TTNNLayout(), ConvertTTIRToTTNN(), TTNNConfigureCCLOps())
+        return (*lowered, *dead, resolved, *fused, CanonicalizeText(), *hoisted, *moved)
 
 
 @dataclass(frozen=True)
