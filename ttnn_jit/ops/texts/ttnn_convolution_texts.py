@@ -143,7 +143,7 @@ def _ungrouped(ops: Ops, weight: Value, groups: int) -> Value:
 def _is_ungrouped(call: TextCall) -> bool:
     """Whether a text prepares weights with zeros for the channels of other groups."""
     given, wanted = (math.prod(each) for each in (call.weight_tensor.shape, call.result.shape))
-    return call.groups > 1 and given * call.groups == wanted
+    return bool(call.groups > 1 and given * call.groups == wanted)
 
 
 def _prepared(ops: Ops, call: TextCall) -> Value:
