@@ -79,7 +79,7 @@ def _call_composites(module: ModuleOp) -> bool:
         read = bound_op(op)
         known = text_operations().get(f"{name_of(op)}@{read.arguments['name']}")
         if known is None:
-            call_decomposition(op, read)
+            call_decomposition(op, read, op.result_types)
             found = True
     return found
 
