@@ -57,14 +57,28 @@ def attention(op: Operation, rewriter: Rewriter) -> bool:
     """``softmax(query @ key.T * scale + mask) @ value`` of tensors [batch, heads, rows, size]."""
     if rewriter.row(_ATTENTION) is None or _transposes(op) != (False, False):
         return False
-    softmax = _softmax(op.operands[0])
-    scores = _scores(before_cast(softmax.operands[0])) if softmax is not None else None
-    if softmax is None or scores is None or len(shape_of(op.results[0].type)) != _RANK:
+    weights = before_cast(op.operands[0])
+    whole = _before_last_column(weights)
+    softmax = _softmax(weights if whole is None else whole)
+    if softmax is None:
+        return False
+    value, sink = before_cast(softmax.operands[0]), None
+    if whole is not None:
+        value, sink = _without_sink(value)
+    scores = _scores(value)
+    if scores is None or (sink is None) != (whole is None) or len(shape_of(op.results[0].type)) != _RANK:
         return False
     key, value = _shared_heads(scores.key, op.operands[1], rewriter, op)
     if not _fit(scores.query, key, value, scores.mask, op):
         return False
     operands = {"query": scores.query, "key": key, "value": value, "attention_mask": scores.mask}
+    if sink is not None:
+        row = rewriter.row(_ATTENTION)
+        if row is None or all(each.name != "attention_sink" for each in row.operands):
+            return False  # December 2025 has no sink
+        if element_of(sink) != element_of(key) or shape_of(sink.type) != (1, shape_of(scores.query.type)[1], 1, 1):
+            return False
+        operands["attention_sink"] = sink
     properties = {"is_causal": boolean(False), "scale": FloatAttr(scores.scale, f32)}
     rewriter.replace(op, [rewriter.value(_ATTENTION, operands, properties, op.results[0].type, op)])
     return True
@@ -73,6 +87,26 @@ def attention(op: Operation, rewriter: Rewriter) -> bool:
 def _transposes(op: Operation) -> tuple[bool, bool]:
     first, second = (op.properties.get(f"transpose_{each}") == boolean(True) for each in "ab")
     return first, second
+
+
+def _before_last_column(value: SSAValue) -> SSAValue | None:
+    """The probabilities of which a slice leaves out those of the last key."""
+    made = single(value, "ttir.slice_static")
+    if made is None:
+        return None
+    shape = [*shape_of(made.operands[0].type)]
+    begins, ends, steps = (integers_in(made.properties[name]) for name in ("begins", "ends", "step"))
+    kept = begins == [0] * len(shape) and {*steps} == {1} and ends == [*shape[:-1], shape[-1] - 1]
+    return before_cast(made.operands[0]) if kept else None
+
+
+def _without_sink(value: SSAValue) -> tuple[SSAValue, SSAValue | None]:
+    """Scores and the column that is concatenated to them, before it is broadcast; None if there is no such."""
+    joined = single(value, "ttir.concat")
+    if joined is None or len(joined.operands) != 2 or integers_in(joined.properties["dim"])[0] % _RANK != _RANK - 1:
+        return value, None
+    scores, sink = joined.operands
+    return before_cast(scores), without_broadcast(sink) if shape_of(sink.type)[-1:] == (1,) else None
 
 
 def _softmax(weights: SSAValue) -> Operation | None:
