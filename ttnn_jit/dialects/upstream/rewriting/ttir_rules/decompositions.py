@@ -98,8 +98,11 @@ def get_dimension_size(op: Operation, rewriter: Rewriter) -> bool:
     type_ = op.results[0].type
     assert isinstance(type_, TensorType)
     element = type_.get_element_type()
-    assert isinstance(element, IntegerType)
-    value = SplatElementsAttr(type_, integer(extent, element))
+    if isinstance(element, IntegerType):
+        counted = integer(extent, element)
+    else:
+        counted = FloatAttr(float(extent), element)
+    value = SplatElementsAttr(type_, counted)
     rewriter.replace(op, [rewriter.value("ttir.constant", {}, {"value": value}, type_, op)])
     return True
 
