@@ -24,6 +24,7 @@ from ttnn_jit.transforms.texts.passes.ttir_quant_data_type_conversion import TTI
 from ttnn_jit.transforms.texts.passes.ttir_to_ttir_decomposition import TTIRToTTIRDecomposition
 from ttnn_jit.transforms.texts.text_pass import TextPass, TextPipeline
 from ttnn_jit.transforms.texts.ttnn_passes.convert_ttir_to_ttnn import ConvertTTIRToTTNN
+from ttnn_jit.transforms.texts.ttnn_passes.ttnn_configure_ccl_ops import TTNNConfigureCCLOps
 from ttnn_jit.transforms.texts.ttnn_passes.ttnn_const_eval_inputs_to_system_memory import (
     TTNNConstEvalInputsToSystemMemory,
 )
@@ -77,6 +78,7 @@ class CommonOptions(TextPipeline):
     system_desc_path: str = ""
     mock_system_desc_arch: str = "wormhole_b0"
     mesh_shape: tuple[int, ...] = ()
+    mesh_topology: tuple[str, ...] = ()
     argument_types: str = ""
     optimization_level: int = 0
     enable_implicit_broadcast_folding_pass: bool = True
@@ -125,6 +127,7 @@ class CommonOptions(TextPipeline):
                 system_desc_path=self.system_desc_path,
                 mock_system_desc_arch=self.mock_system_desc_arch,
                 mesh_shape=self.mesh_shape,
+                mesh_topology=self.mesh_topology,
             ),
             TTPopulateArgumentTypes(argument_types=self.argument_types),
             CanonicalizeText(),
@@ -151,17 +154,8 @@ class CommonOptions(TextPipeline):
         moved = (*on_host, CanonicalizeText()) if self.enable_const_eval else ()
         narrowed = TTNNWeightDtypeConversion(target_dtype=self.experimental_weight_dtype)
         resolved = TTNNResolveComposites(composite_resolution=self.composite_resolution)
-        return (
-            TTNNLayout(),
-            ConvertTTIRToTTNN(),
-            *dead,
-            resolved,
-            *fused,
-            narrowed,
-            CanonicalizeText(),
-            *hoisted,
-            *moved,
-        )
+        lowered = (TTNNLayout(), ConvertTTIRToTTNN(), TTNNConfigureCCLOps(), *dead, resolved)
+        return (*lowered, *fused, narrowed, CanonicalizeText(), *hoisted, *moved)
 
 
 @dataclass(frozen=True)
