@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -12,8 +12,7 @@ from ttnn_jit.process.dataclass import dataclass
 
 _INPUTS = "create_inputs_for_"
 _HELPERS = ("consteval_", "hoisted_", "_const_eval_")
-PREPARATION = "prepare"
-"""How the function is called that makes what a program of ours reads besides its arguments."""
+_IS_STARTED = "__name__ == '__main__'"
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,7 @@ class EmittedFunction:
         name: Its name.
         takes_list: Whether it takes one list of tensors, as tt-mlir writes; else a tensor for each parameter.
         makes_inputs: Whether the program has a function that makes its inputs.
-        preparation: The function that makes what it reads besides its inputs; empty if it reads nothing else.
+        preparation: The function that makes what it takes behind its inputs, of a device and them; empty if none does.
     """
 
     name: str
@@ -36,6 +35,9 @@ class EmittedFunction:
 def functions_in(source: str, path: str) -> list[EmittedFunction]:
     """The functions of a program, in order; helpers for constants, and what makes inputs, are not listed.
 
+    tt-mlir writes a function that makes the inputs of each. Another program is read from where it starts: what it calls
+    there stands for a function of its module, as `ttnn-jit translate --mlir-to-python` writes it.
+
     Raises:
         ArgumentError: It is no Python, or has no such function.
     """
@@ -44,32 +46,46 @@ def functions_in(source: str, path: str) -> list[EmittedFunction]:
     except (SyntaxError, ValueError, RecursionError) as error:
         raise ArgumentError(f"{path} is no Python: {error}") from None
     defined = {each.name: each for each in tree.body if isinstance(each, ast.FunctionDef)}
-    preparing = {name for name, each in defined.items() if _prepares(each)}
-    names = [
-        name
-        for name in defined
-        if name != "main" and not name.startswith(_INPUTS) and not any(part in name for part in _HELPERS)
+    makers = [
+        EmittedFunction(name, takes_list=len(each.args.args) == 1, makes_inputs=True)
+        for name, each in defined.items()
+        if f"{_INPUTS}{name}" in defined and name != "main"
     ]
-    found = [
-        EmittedFunction(
-            name,
-            takes_list=len(defined[name].args.args) == 1 and f"{_INPUTS}{name}" in defined,
-            makes_inputs=f"{_INPUTS}{name}" in defined,
-            preparation=next((each for each in (f"{PREPARATION}_{name}", PREPARATION) if each in preparing), ""),
-        )
-        for name in names
-        if name not in preparing
-    ]
-    makers = [each for each in found if each.makes_inputs]
-    if makers or found:
-        return makers or found
+    found = (
+        makers
+        or _called_at_the_start(tree, defined)
+        or [
+            EmittedFunction(name, takes_list=False, makes_inputs=False)
+            for name in defined
+            if name != "main" and not name.startswith(_INPUTS) and not any(part in name for part in _HELPERS)
+        ]
+    )
+    if found:
+        return found
     raise ArgumentError(f"{path} has no function of a module", help="`ttnn-jit translate --mlir-to-python` writes one")
 
 
-def _prepares(function: ast.FunctionDef) -> bool:
-    parameters = function.args.args
-    is_named = function.name == PREPARATION or function.name.startswith(f"{PREPARATION}_")
-    return is_named and bool(parameters) and parameters[0].arg == "device"
+def _called_at_the_start(tree: ast.Module, defined: Mapping[str, ast.FunctionDef]) -> list[EmittedFunction]:
+    """What a program calls where it starts; a call whose result is unpacked into another is its preparation."""
+    guarded = [each for each in tree.body if isinstance(each, ast.If) and ast.unparse(each.test) == _IS_STARTED]
+    found: list[EmittedFunction] = []
+    for start in {call: None for each in guarded for call, _ in _calls(each, defined)}:
+        assigned: dict[str, str] = {}
+        for each in defined[start].body:
+            for name, call in _calls(each, defined):
+                if isinstance(each, ast.Assign):
+                    assigned[ast.unparse(each.targets[0])] = name
+                else:
+                    unpacked = [ast.unparse(one.value) for one in call.args if isinstance(one, ast.Starred)]
+                    preparation = next((assigned[one] for one in unpacked if one in assigned), "")
+                    found.append(EmittedFunction(name, takes_list=False, makes_inputs=False, preparation=preparation))
+    return found
+
+
+def _calls(tree: ast.AST, defined: Mapping[str, ast.FunctionDef]) -> Iterator[tuple[str, ast.Call]]:
+    for each in ast.walk(tree):
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id in defined:
+            yield each.func.id, each
 
 
 def made_inputs(module: ModuleType, function: EmittedFunction) -> list[Any]:

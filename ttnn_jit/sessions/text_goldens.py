@@ -158,9 +158,18 @@ class JudgedOp:
         bound = bound_of(self._read, spec, on_chip=self._is_on_chip)
         if not bound.error:
             return Tolerance(bound.units, relative=bound.relative)
-        narrows = spec.dtype not in WIDE_FLOATS
-        noise = partial(self._judged.noise, index, bound.error, narrows=narrows)
-        return Tolerance(bound.units, relative=bound.relative, noise=noise)
+        return Tolerance(bound.units, relative=bound.relative, noise=partial(self._noise, index, spec, bound.error))
+
+    def _noise(self, index: int, spec: TensorSpec, error: float) -> torch.Tensor:
+        """The change of the golden with its operands, and of sums that a chip rounds to bfloat16."""
+        import torch
+
+        rounded = self._read.operation.accumulator_error
+        if rounded is None or not self._is_on_chip or spec.dtype.is_compute_type:
+            return self._judged.noise(index, error, narrows=spec.dtype not in WIDE_FLOATS)
+        call = self._read.call(dict(zip(self._keys, self._call.operands, strict=True)).get)
+        off: torch.Tensor = rounded(torch, call).nan_to_num(nan=0.0, posinf=0.0)
+        return self._judged.noise(index, _SUM_ERROR) + off
 
 
 class OpBound(NamedTuple):
