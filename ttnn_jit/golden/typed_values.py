@@ -38,7 +38,7 @@ def check_types(kind: type, values: Mapping[str, Any], *, enums: tuple[str, ...]
         are_whole = not isinstance(value, list) or all(type(each) is int for each in value)
         if is_number or not isinstance(value, tuple(classes)) or not are_whole:
             raise ValueError(f"`{name}` is {str(value)[:40]!r}, and should be {by_name[name]}")
-        if isinstance(value, str) and float in classes and str not in parts:
+        if isinstance(value, str) and float in classes and "str" not in parts:
             float(value)
 
 
