@@ -59,11 +59,6 @@ def _add_pipeline_options(parser: argparse.ArgumentParser) -> None:
         "--convert-ttnn-to-ttir", action="store_true", help="the first stage, under the name of its ttmlir-opt option"
     )
     parser.add_argument(
-        "--ttir-to-ttmetal-pipeline",
-        metavar="OPTIONS",
-        help="all later stages, with the options of ttmlir-opt: 'system-desc-path=FILE ttnn-mode=true'",
-    )
-    parser.add_argument(
         "--ir-version",
         metavar="VERSION",
         choices=("2025-12", "2026-08"),
