@@ -230,6 +230,7 @@ def test_a_pass_that_is_not_run_is_refused_by_name_with_the_reason(name, tmp_pat
     [
         (f"{PIPELINE}{{enable-optimizer=true}}", "does not take `enable-optimizer` here: the optimizer asks a model"),
         (f"{PIPELINE}{{mesh-shape=a}}", "'a' is no value of it"),
+        ("ttcore-register-device{mesh-topology=star}", "it is ring, linear, disabled"),
         (f"{PIPELINE}{{enable-const-eval=maybe}}", "'maybe' is no value of it: it is true or false"),
         (f"{PIPELINE}{{enable-nothing=true}}", "has no option `enable-nothing`"),
         ("ttcore-register-device{mock-system-desc-arch=grayskull}", "it is wormhole_b0 or blackhole"),
@@ -264,6 +265,25 @@ def test_the_mesh_is_that_of_the_option_or_of_the_module():
     meshes = 'module attributes {ttcore.meshes = #ttcore.meshes<[<"mesh" = 2x4>]>} {}'
     assert "meshShape = 2x4" in passed(meshes, "ttcore-register-device")
     assert "meshShape = 1x2" in passed(meshes, "ttcore-register-device{mesh-shape=1,2}")
+
+
+GATHERED = """func.func @main(%x: tensor<1x1x32x32xbf16>) -> tensor<1x1x32x64xbf16> {{
+  %0 = "ttnn.all_gather"(%x) <{{all_gather_dim = 3 : si32, cluster_axis = {axis} : ui32{given}}}>
+    : (tensor<1x1x32x32xbf16>) -> tensor<1x1x32x64xbf16>
+  return %0 : tensor<1x1x32x64xbf16>
+}}"""
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("first", ["ring", "linear", "disabled"])
+@pytest.mark.parametrize("given", ["", "linear"])
+def test_a_collective_without_a_topology_gets_that_of_its_axis(axis, first, given):
+    stated = f", topology = #ttcore.topology<{given}>" if given else ""
+    text = passed(
+        GATHERED.format(axis=axis, given=stated), f"ttcore-register-device{{mesh-shape=2,2 mesh-topology={first},ring}}"
+    )
+    found = re.findall(r"topology = #ttcore.topology<(\w+)>", passed(text, "ttnn-configure-ccl-ops"))
+    assert found == [given or {0: "ring", 1: first}[axis]] or (found == [] and axis == 1 and first == "disabled")
 
 
 @given(

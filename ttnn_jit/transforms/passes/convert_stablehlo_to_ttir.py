@@ -22,7 +22,8 @@ from ttnn_jit.dialects.text_calls.ttir_writer import TtirWriter
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
 from ttnn_jit.dialects.writing.editing import insert_before, ops_of
 from ttnn_jit.ops.conversions.converted_exchanges import PRODUCER, mesh_shard
-from ttnn_jit.ops.families.dialect_conversion import Conversion, ConversionCall, Tensor
+from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor
+from ttnn_jit.ops.families.dialect_conversion import Conversion
 from ttnn_jit.ops.families.text_operation import Role
 from ttnn_jit.ops.texts import text_operations
 from ttnn_jit.transforms.passes.inline import Inline
