@@ -11,7 +11,7 @@ from xdsl.passes import ModulePass
 
 from ttnn_jit.compiler.texts.metal_programs import lower_to_d2m, require_options
 from ttnn_jit.dialects.ttcore import SYSTEM_DESC
-from ttnn_jit.dialects.upstream.rewriting.metal_layouts import drop_metal_layouts
+from ttnn_jit.dialects.upstream.rewriting.logical_tensors import drop_metal_layouts
 from ttnn_jit.transforms.pipeline import TTMETAL_PIPELINE
 
 _OF_DEVICE = ("system-desc-path", "mock-system-desc-arch", "mesh-shape", "mesh-topology")
