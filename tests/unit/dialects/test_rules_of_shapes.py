@@ -131,3 +131,34 @@ def test_elementwise_operations_whose_operands_broadcast_are_verified():
     assert {"ttir.where", "ttir.gelu", "ttir.atan2"} <= {*CREATIONS}
     text = module("ttir.where", "tensor<1x2xf32>", "tensor<2xi1>", "tensor<2xf32>", "tensor<2xf32>")
     assert "result shape (1, 2) doesn't match expected shape after broadcasting (2)" in error_of(text).message
+
+
+LAUNCH = """func.func @f(%a: memref<1x1x2x4xf32>, %b: memref<1x1x2x4xf32>) {
+  "d2m.generic"(%a, %b) <{block_factors = [1, 1], grid = #ttcore.grid<1x1>,
+      indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>],
+      iterator_types = [#ttcore.iterator_type<parallel>, #ttcore.iterator_type<parallel>],
+      threads = [#d2m.thread<datamovement>, #d2m.thread<compute>], operandSegmentSizes = array<i32: 1, 1, 0>}> ({
+  ^bb0:
+  }, {
+  ^bb0:
+  }) : (memref<1x1x2x4xf32>, memref<1x1x2x4xf32>) -> ()
+  return
+}"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "(d0, d1) -> (d0, d1)>]",
+            "(d0, d1, d2) -> (d0, d1)>]",
+            "indexing maps must have the same number of dimensions",
+        ),
+        ("block_factors = [1, 1]", "block_factors = [1]", "block factors[1] must match the number of iterators[2]"),
+        ("}, {\n  ^bb0:", "}, {\n  ^bb0(%s: i32):", "all regions must have the same number of arguments"),
+    ],
+)
+def test_a_launch_whose_parts_do_not_fit_is_refused(old, new, message):
+    verify_upstream(parse_upstream(LAUNCH))
+    assert old in LAUNCH
+    assert message in error_of(LAUNCH.replace(old, new)).message
