@@ -127,7 +127,9 @@ WHERE = text(
 DROPOUT = text(
     "ttir.dropout ttnn.dropout",
     "input",
-    lambda ops, call: ops.where(_flags(ops, ops.ge(uniform_numbers(ops, call), call.prob)), call.input * call.scale, 0.0),
+    lambda ops, call: ops.where(
+        _flags(ops, ops.ge(uniform_numbers(ops, call), call.prob)), call.input * call.scale, 0.0
+    ),
     lambda torch, call: torch.zeros_like(call.input),
     is_random=True,
     in_float32=True,
