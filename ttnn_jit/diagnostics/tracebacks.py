@@ -105,9 +105,18 @@ def _user_frame() -> tuple[FrameType | None, int]:
     """The innermost frame of the user's, and the number of frames above it, from that of the caller on."""
     frame: FrameType | None = sys._getframe(1)
     above = 0
-    while frame is not None and _is_internal(frame):
+    while frame is not None and (_globals_name(frame) in _INTERNAL_MODULES or _is_internal(frame)):
         frame, above = frame.f_back, above + 1
     return frame, above
+
+
+_INTERNAL_MODULES: set[str] = set()
+"""Modules of the internal packages that have been met: eager collectives look up the user's line at each call."""
+
+
+def _globals_name(frame: FrameType) -> str:
+    name = frame.f_globals.get("__name__")
+    return name if type(name) is str else ""
 
 
 def _user_frames(traceback: TracebackType | None) -> TracebackType | None:
@@ -123,4 +132,7 @@ def _user_frames(traceback: TracebackType | None) -> TracebackType | None:
 
 
 def _is_internal(frame: FrameType) -> bool:
+    name = _globals_name(frame)
+    if name.partition(".")[0] in _INTERNAL_PACKAGES:
+        _INTERNAL_MODULES.add(name)
     return library_of_frame(frame) in _INTERNAL_PACKAGES

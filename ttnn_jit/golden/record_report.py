@@ -123,7 +123,7 @@ def records_of_lines(path: Path) -> Iterator[ComparisonRecord]:
                 return
             try:
                 yield from_json_line(line)
-            except (ValueError, TypeError) as error:
+            except ValueError as error:
                 raise ArgumentError(f"{path}:{number}: {error}") from None
 
 

@@ -23,8 +23,9 @@ from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, PassError, 
 from ttnn_jit.dialects import InvalidModule, parse_module, verify
 from ttnn_jit.dialects.text.printer import op_text
 from ttnn_jit.dialects.ttnn_attributes import TTNNLayoutAttr
+from ttnn_jit.dialects.upstream.context import dialect_names
 from ttnn_jit.dialects.upstream.reading import pieces_of, read_upstream
-from ttnn_jit.dialects.upstream.verifying import verify_upstream
+from ttnn_jit.dialects.upstream.verifying import breaks_rule, verify_upstream
 from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.specs.options import USER_PASSES, Environment
 from ttnn_jit.tools import markdown, opt_arguments
@@ -49,6 +50,9 @@ def main(options: argparse.Namespace) -> int:
         return markdown.renew(options.write, with_stages)
     if options.list:
         print("\n".join(_listed()))
+        return 0
+    if options.show_dialects:
+        print(f"Available Dialects: {','.join(dialect_names())}")
         return 0
     start = perf_counter()
     passes = chosen_passes(options)
@@ -113,6 +117,8 @@ def _is_own_text(text: str, name: str) -> bool:
     try:
         module = module_of_text(text, name)
     except CompileError:
+        return False
+    if any(breaks_rule(op) for op in module.walk()):
         return False
     types = [type_ for op in module.walk() if isinstance(op, FuncOp) for type_ in _types_of(op)]
     return all(isinstance(type_.encoding, TTNNLayoutAttr) for type_ in types if isinstance(type_, TensorType))

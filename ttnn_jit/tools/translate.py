@@ -15,7 +15,7 @@ from ttnn_jit.tools.texts.recognition import is_of_other_compiler, module_of_dum
 _REFUSED = {
     "mlir-to-cpp": "no C++ is written",
     "ttkernel-to-cpp": "no C++ is written",
-    "ttmetal-to-flatbuffer": "no binaries of TTMetal are written",
+    "ttmetal-to-flatbuffer": "binaries of TTMetal hold kernels in C++, and none is written",
 }
 """Languages of ttmlir-translate -> why they are refused."""
 

@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 
 from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.meshes_of_texts import mesh_of_text
+from ttnn_jit.dialects.text_calls.tensor_types import has_complex_numbers, is_tensor
 from ttnn_jit.dialects.text_calls.text_attributes import name_of, value_of
 from ttnn_jit.dialects.ttcore import SYSTEM_DESC
 from ttnn_jit.frontend.ir.texts import entries_of, parse_texts
@@ -65,10 +67,21 @@ def _results(options: argparse.Namespace, entries: Iterable[tuple[TextModule, st
     for module, entry in entries:
         inputs = inputs_of(options, module, entry)
         results = module.program(entry)(*inputs)
-        found += results
+        found += _with_complex_numbers(module.functions[entry], results)
         if options.golden:
             _print_comparison(module, entry, inputs, options.report, results)
     return found
+
+
+def _with_complex_numbers(function: FuncOp, results: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """The results of a function, of which a program gives complex numbers as pairs of floats."""
+    import torch
+
+    kinds = [each for each in function.function_type.outputs if is_tensor(each)]
+    return [
+        torch.view_as_complex(each) if has_complex_numbers(kind) else each
+        for kind, each in zip(kinds, results, strict=True)
+    ]
 
 
 def chosen_entries(

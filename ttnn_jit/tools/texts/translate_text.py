@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import math
+from functools import partial
 from pathlib import Path
 
 from ttnn_jit.compiler.texts.translated_programs import INLINE_NUMBERS, TranslatedText, on_chip, translated
@@ -15,9 +17,10 @@ def translated_text(options: argparse.Namespace, text: str, name: str) -> Transl
     """The program of every entry point of a text.
 
     Raises:
-        CompileError: An op has no call in ttnn, or the text is for several devices.
+        CompileError: An op has no call in ttnn.
     """
-    return translated(chosen_entries(options, text, name, on_chip))
+    on_mesh = options.mesh is None or math.prod(map(int, options.mesh.split("x"))) > 1
+    return translated(chosen_entries(options, text, name, partial(on_chip, on_mesh=on_mesh)))
 
 
 def write_constants(program: TranslatedText, output: Path | None) -> None:
