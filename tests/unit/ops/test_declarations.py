@@ -21,6 +21,7 @@ from ttnn_jit.dialects.properties import PROPERTY_TYPES, properties_of, statics_
 from ttnn_jit.kernels.vectors.numpy_vector import NumpyVector
 from ttnn_jit.ops.families import opaque
 from ttnn_jit.ops.language import parameter
+from ttnn_jit.ops.language.arithmetic import dtypes_of
 from ttnn_jit.ops.language.kinds import IntKind, as_float32
 from ttnn_jit.ops.language.parameter import BOOL, FLOAT, LIMIT, TENSOR_OR_NUMBER, Parameter, integers
 from ttnn_jit.specs.options import CompileOptions
@@ -214,3 +215,8 @@ def test_notes_about_ttnn_are_in_the_help_and_no_elementwise_function_has_any():
         assert not isinstance(operation, ops.Elementwise)
         text = attrgetter(operation.name)(package).__doc__
         assert all(f"As in ttnn: {each}" in text for each in operation.vendor_quirks)
+
+
+def test_a_body_that_calls_what_no_arithmetic_has_is_an_error_and_no_operation_without_types():
+    with pytest.raises(TypeError, match="a tile body calls `mull`, which no arithmetic has; is it `mul`"):
+        dtypes_of(lambda b, x: b.mull(x, x), 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from difflib import get_close_matches
 from functools import partial
 from typing import Any
 
@@ -67,6 +68,9 @@ class _MockBuilder:
 
     def __getattr__(self, name: str) -> Callable[..., object]:
         if name not in self._functions:
+            if name not in _ALL_FUNCTIONS:
+                near = " or ".join(f"`{each}`" for each in get_close_matches(name, sorted(_ALL_FUNCTIONS), n=2))
+                raise TypeError(f"a tile body calls `{name}`, which no arithmetic has" + (near and f"; is it {near}?"))
             raise _UnsupportedError(name)
         return partial(_mock_call, name)
 
@@ -82,5 +86,11 @@ def _mock_call(name: str, *operands: Any) -> object:
     return object()
 
 
+_ALL_FUNCTIONS = frozenset(
+    name
+    for protocol in (Emit, EmitWideFloats, EmitWideIntegers, EmitIntegers, EmitTruths)
+    for name in dir(protocol)
+    if not name.startswith("_")
+)
 _VALUE_FUNCTIONS = frozenset({*dir(Emit), *dir(EmitIntegers)}) - {"softplus", "addcmul", "addcdiv"}
 """Functions without parameters that are bare numbers."""
