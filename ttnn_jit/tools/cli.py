@@ -114,7 +114,10 @@ def _parser() -> argparse.ArgumentParser:
     query.add_argument("--target", help="a preset; otherwise the one that open_device() would choose")
     query.add_argument("--host", action="store_true", help="this processor instead: what native code is made for")
     query.add_argument(
-        "-o", "--output", type=Path, help="write a file instead: a flatbuffer if its suffix is .ttsys, else JSON"
+        "-o",
+        "--output",
+        type=opt_arguments.output_file,
+        help="write a file instead: a flatbuffer if its suffix is .ttsys, else JSON",
     )
     query.set_defaults(run=_query)
 
@@ -167,7 +170,12 @@ def _add_commands_on_texts(commands: argparse._SubParsersAction[argparse.Argumen
     bisect = commands.add_parser("bisect", help="find the first op of a text whose result is not that of its golden")
     _add_input(bisect)
     _add_text_options(bisect)
-    bisect.add_argument("-o", "--output", type=Path, help="file for a module of that op; standard output by default")
+    bisect.add_argument(
+        "-o",
+        "--output",
+        type=opt_arguments.output_file,
+        help="file for a module of that op; standard output by default",
+    )
     bisect.set_defaults(run=_command("texts.bisect"))
 
     translate = commands.add_parser("translate", help="write a module, or a text, as a Python program or a binary")
@@ -187,7 +195,9 @@ def _add_commands_on_texts(commands: argparse._SubParsersAction[argparse.Argumen
     translate.add_argument(
         "--allow-unregistered-dialect", "-allow-unregistered-dialect", action="store_true", help=argparse.SUPPRESS
     )
-    translate.add_argument("-o", "--output", type=Path, help="file for the result; standard output by default")
+    translate.add_argument(
+        "-o", "--output", type=opt_arguments.output_file, help="file for the result; standard output by default"
+    )
     translate.set_defaults(run=_command("translate"))
 
 

@@ -24,10 +24,17 @@ class _Parser(argparse.ArgumentParser):
         raise UsageError(message)
 
 
+def output_file(text: str) -> Path | None:
+    """The file that ``-o`` names; None for ``-``, which is standard output."""
+    return None if text == "-" else Path(text)
+
+
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Adds every option but those of passes, which `parse` adds."""
     parser.add_argument("file", nargs="?", default="-", help="an .mlir file; `-` or nothing reads standard input")
-    parser.add_argument("-o", "--output", type=Path, help="file for the result; standard output by default")
+    parser.add_argument(
+        "-o", "--output", type=output_file, help="file for the result; `-` or nothing writes standard output"
+    )
     _add_pipeline_options(parser)
     _add_printing_options(parser)
     parser.add_argument("--split-input-file", action="store_true", help="process the parts between `// -----` alone")

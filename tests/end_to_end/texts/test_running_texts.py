@@ -159,3 +159,12 @@ def test_indices_that_a_function_passes_on_are_drawn_below_the_limit_of_their_re
     made = TextModule(module, PRESETS["cpu"])
     indices, _ = draw_inputs(made.functions["main"], made.program("main").arguments, 0)
     assert 0 <= int(indices.min()) <= int(indices.max()) < 5
+
+
+@pytest.mark.parametrize("command", [["opt"], ["translate", "--mlir-to-python"]])
+def test_a_dash_as_output_is_standard_output(file, tmp_path, monkeypatch, capsys, command):
+    monkeypatch.chdir(tmp_path)
+    path = file(MLP)
+    assert main([*command, str(path), "-o", "-"]) == 0
+    assert "matmul" in capsys.readouterr().out
+    assert list(tmp_path.iterdir()) == [path]
