@@ -51,6 +51,15 @@ OTHER_MEANINGS = {
     ("transforms/texts/passes/ttir_to_ttir_decomposition.py", "gather"): "the file of rules for ops with indices",
     ("module_builders/base/builder_runtime.py", "max"): "a field of a report",
     **{
+        ("transforms/shardings/part_exchanges.py", word): "a kind of reduction, or the op of StableHLO that is written"
+        for word in ("add", "max", "maximum", "min", "minimum", "multiply", "prod", "reshape", "slice", "sum")
+    },
+    ("transforms/texts/passes/replicate_non_splittable_values.py", "slice"): "the op of StableHLO",
+    ("transforms/texts/passes/ttcore_register_device_texts.py", "linear"): "a topology of a mesh",
+    ("emitpy/emitpy_dialect.py", "assign"): "the op of EmitPy",
+    ("emitpy/emitpy_dialect.py", "var"): "a name of a variable",
+    ("runtime/native/launch_ir.py", "chunk"): "the variable of a loop",
+    **{
         ("module_builders/goldens/golden_map_tensor.py", word): "an operator of Python"
         for word in ("abs", "add", "eq", "ge", "gt", "le", "lt", "matmul", "mul", "ne", "neg", "pow", "sub")
     },
