@@ -20,7 +20,7 @@ from ttnn_jit.ttmlir.wrapping import parsed, wrapped
 _TILE = 32
 
 
-def get_metal_tensor_layout(  # noqa: PLR0913, PLR0917 - upstream's arguments  # noqa: PLR0913, PLR0917 - upstream's arguments
+def get_metal_tensor_layout(  # noqa: PLR0913, PLR0917 - upstream's arguments
     ctx: Any,
     logical_shape: Sequence[int],
     tiled: bool = False,
