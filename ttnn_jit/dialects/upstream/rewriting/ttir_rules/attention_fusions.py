@@ -8,7 +8,7 @@ zeros behind the softmax: the fused operation does so, too.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from xdsl.dialects.builtin import FloatAttr, f32
 from xdsl.ir import Operation, SSAValue
@@ -28,6 +28,7 @@ from ttnn_jit.dialects.upstream.rewriting.ttir_rules.traced_values import (
     traced,
 )
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.value_folds import element_of, number_of
+from ttnn_jit.process.dataclass import dataclass
 
 ATTENTION = Rules()
 

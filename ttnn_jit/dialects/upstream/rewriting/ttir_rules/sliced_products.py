@@ -7,7 +7,6 @@ product of a slice, and products that share their left operand are slices of one
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -34,6 +33,7 @@ from ttnn_jit.dialects.upstream.rewriting.ttir_rules.commuting import slice_belo
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.sliding_windows import permute
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.value_folds import element_of
 from ttnn_jit.dialects.writing.editing import detach, insert_before
+from ttnn_jit.process.dataclass import dataclass
 
 SLICED = Rules()
 SHARED = Rules()
