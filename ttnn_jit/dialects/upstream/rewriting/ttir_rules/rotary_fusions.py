@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
@@ -16,6 +15,7 @@ from ttnn_jit.dialects.upstream.rewriting.ttir_rules.sliced_products import Rang
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.traced_values import CAST, pairs, single, traced
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.value_folds import element_of, is_float
 from ttnn_jit.dialects.upstream.rules.view import broadcast
+from ttnn_jit.process.dataclass import dataclass
 
 ROTARY = Rules()
 
