@@ -115,7 +115,9 @@ def slice_of_product(op: Operation, rewriter: Rewriter) -> bool:
         own = dim - (len(shape) - len(shape_of(bias.type)))
         if own >= 0 and shape_of(bias.type)[own] != 1:
             operands["bias"] = sliced(bias, own, read, rewriter, op)
-    rewriter.replace(op, [rewriter.value(product.name, operands, product.properties, op.results[0].type, op)])
+    flags = {f"transpose_{name}": boolean(_is_transposed(product, name)) for name in "ab"}
+    value = rewriter.value(product.name, operands, {**product.properties, **flags}, op.results[0].type, op)
+    rewriter.replace(op, [value])
     return True
 
 
