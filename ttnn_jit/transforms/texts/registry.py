@@ -39,7 +39,6 @@ REFUSED_PASSES = {
     "ttcore-one-shot-bufferize": "texts of tensors run as they are, by `ttnn-jit run`",
     "ttir-bufferization-pipeline": "texts of tensors run as they are, by `ttnn-jit run`",
     "ttnn-create-d2m-subgraphs": "`@ttnn_jit.jit()` partitions kernels; texts of TTNN run as they are",
-    "ttir-to-ttmetal-backend-pipeline": "it is called `ttir-to-ttmetal-pipeline` since 2025",
     "convert-ttir-to-linalg": "linalg is not lowered here; TTIR runs as it is, by `ttnn-jit run`",
     "linalg-to-llvm-pipeline": "linalg is not lowered here; TTIR runs as it is, by `ttnn-jit run`",
     "convert-ttir-to-nvvm": "no GPU code is made here",
