@@ -377,3 +377,17 @@ def test_composites_are_promoted_or_inlined(text):
 )
 def test_near_misses_are_no_rotation(text):
     assert "composite" not in fused(text)
+
+
+@pytest.mark.parametrize("dims", [(0,), (1, 2), (0, 1, 2), ()])
+@pytest.mark.parametrize("name", ["sum", "max", "argmax"])
+def test_reductions_keep_their_dimensions_and_drop_them_again(name, dims):
+    text, shape = Text(), (2, 3, 4)
+    kept = tuple(extent for dim, extent in enumerate(shape) if dims and dim not in dims)
+    stated = ", ".join([f"dim_arg = {listed(dims)}"] * bool(dims) + ["keep_dim = false"])
+    element = "i32" if name == "argmax" else ""
+    after = fused(
+        text.of(text.value(name, [text.argument(*shape)], kept, stated, element)), "ttir-reduction-force-keep-dim"
+    )
+    assert "keep_dim = true" in after
+    assert '"ttir.reshape"' in after

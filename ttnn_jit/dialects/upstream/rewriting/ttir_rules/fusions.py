@@ -38,6 +38,7 @@ _CONVOLUTIONS = ("ttir.conv2d", "ttir.convolution", "ttir.conv_transpose2d", "tt
 TAGS = Rules()
 FUSIONS = Rules()
 PERMUTED_PRODUCTS = Rules()
+KEPT_DIMENSIONS = Rules()
 
 _REDUCTIONS = (
     "ttir.sum",
@@ -199,15 +200,30 @@ def reduction_keeps_dims(op: Operation, rewriter: Rewriter) -> bool:
     inner = owner_named(op.operands[0], *_REDUCTIONS)
     if inner is None or not has_one_user(inner.results[0]) or inner.properties.get("keep_dim") == boolean(True):
         return False
-    shape = shape_of(inner.operands[0].type)
-    given = integers_in(inner.properties.get("dim_arg"))
-    dims = {dim % len(shape) for dim in given} if given else {*range(len(shape))}
-    kept = tuple(1 if index in dims else extent for index, extent in enumerate(shape))
-    if kept != shape_of(op.results[0].type):
+    if _kept_shape(inner) != shape_of(op.results[0].type):
         return False
     properties = {**inner.properties, "keep_dim": boolean(True)}
     value = rewriter.value(inner.name, {"input": inner.operands[0]}, properties, op.results[0].type, op)
     rewriter.replace(op, [value])
+    return True
+
+
+def _kept_shape(reduction: Operation) -> tuple[int, ...]:
+    """The shape of a reduction's result if it keeps its dimensions."""
+    shape = shape_of(reduction.operands[0].type)
+    given = integers_in(reduction.properties.get("dim_arg"))
+    dims = {dim % len(shape) for dim in given} if given else {*range(len(shape))}
+    return tuple(1 if index in dims else extent for index, extent in enumerate(shape))
+
+
+@KEPT_DIMENSIONS.of(*_REDUCTIONS)
+def reduction_is_reshaped(op: Operation, rewriter: Rewriter) -> bool:
+    """A reduction that drops its dimensions keeps them, and a reshape drops them: the inverse of the rule above."""
+    if op.properties.get("keep_dim") == boolean(True):
+        return False
+    type_, properties = with_shape(op.results[0].type, _kept_shape(op)), {**op.properties, "keep_dim": boolean(True)}
+    value = rewriter.value(op.name, {"input": op.operands[0]}, properties, type_, op)
+    rewriter.replace(op, [reshape(value, shape_of(op.results[0].type), rewriter, op)])
     return True
 
 
