@@ -66,6 +66,42 @@ class Text:
         return f"{head} {{\n{body}\n  return {', '.join(results)} : {types}\n}}\n"
 
 
+def convolution(padding: str, *, value: float = 0.0, biased: bool = False) -> str:
+    """A convolution of images (N, D, H, W, C) with zeros around them, or something near."""
+    text = Text()
+    x, weight = text.argument(1, 3, 4, 5, 2), text.argument(3, 2, 2, 2, 2)
+    amounts = [int(each) for each in padding.split(",")]
+    wide = tuple(extent + sum(amounts[2 * dim : 2 * dim + 2]) for dim, extent in enumerate((1, 3, 4, 5, 2)))
+    padded = text.value("pad", [x], wide, f"padding = array<i32: {padding}>, value = {value:.3e} : f32")
+    stated = "stride = array<i32: 1, 1, 1>, padding = array<i32: 0, 1, 0>, groups = 1 : i32"
+    result = (wide[0], wide[1] - 1, wide[2] + 1, wide[3] - 1, 3)
+    found = text.value("conv3d", [padded, weight], result, stated)
+    if biased:
+        found = text.value("add", [found, text.argument(1, 1, 1, 1, 3)], result)
+    return text.of(found)
+
+
+@pytest.mark.parametrize("padding", ["0,0,1,1,2,2,0,0,0,0", "0,0,0,0,1,1,1,1,0,0"])
+@pytest.mark.parametrize("biased", [False, True])
+def test_zeros_around_images_are_the_padding_of_a_convolution(padding, biased):
+    after = fused(convolution(padding, biased=biased), "ttir-fusing{ir-version=2026-08}")
+    assert '"ttir.pad"' not in after
+    assert '"ttir.add"' not in after
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        convolution("0,0,1,0,0,0,0,0,0,0"),
+        convolution("1,1,0,0,0,0,0,0,0,0"),
+        convolution("0,0,1,1,0,0,0,0,0,0", value=1.0),
+    ],
+    ids=["one-side", "batch", "ones"],
+)
+def test_near_misses_are_no_padding(text):
+    assert '"ttir.pad"' in fused(text, "ttir-fusing{ir-version=2026-08}")
+
+
 def listed(values: Shape) -> str:
     return f"[{', '.join(f'{each} : i32' for each in values)}]"
 
@@ -341,3 +377,17 @@ def test_composites_are_promoted_or_inlined(text):
 )
 def test_near_misses_are_no_rotation(text):
     assert "composite" not in fused(text)
+
+
+@pytest.mark.parametrize("dims", [(0,), (1, 2), (0, 1, 2), ()])
+@pytest.mark.parametrize("name", ["sum", "max", "argmax"])
+def test_reductions_keep_their_dimensions_and_drop_them_again(name, dims):
+    text, shape = Text(), (2, 3, 4)
+    kept = tuple(extent for dim, extent in enumerate(shape) if dims and dim not in dims)
+    stated = ", ".join([f"dim_arg = {listed(dims)}"] * bool(dims) + ["keep_dim = false"])
+    element = "i32" if name == "argmax" else ""
+    after = fused(
+        text.of(text.value(name, [text.argument(*shape)], kept, stated, element)), "ttir-reduction-force-keep-dim"
+    )
+    assert "keep_dim = true" in after
+    assert '"ttir.reshape"' in after

@@ -102,10 +102,21 @@ def inline(op: Operation, rewriter: Rewriter) -> None:
         insert_before(each.clone(values), op)
 
 
-def erase_unused(module: ModuleOp) -> None:
-    """Erases the functions of composites that are no longer there."""
+def decomposition_names(module: ModuleOp) -> set[str]:
+    """The functions that composites name."""
     named = {op.properties["decomposition"] for op in module.walk() if op.name == COMPOSITE}
-    used = {each.root_reference.data for each in named if isinstance(each, SymbolRefAttr)}
-    for op in [*module.walk()]:
-        if isinstance(op, FuncOp) and is_decomposition(op) and op.sym_name.data not in used:
-            erase(op)
+    return {each.root_reference.data for each in named if isinstance(each, SymbolRefAttr)}
+
+
+def erase_unnamed(module: ModuleOp, names: set[str]) -> None:
+    """Erases the private functions of these names that no operation names any more."""
+    functions = [op for op in module.walk() if isinstance(op, FuncOp) and op.sym_name.data in names]
+    used = {
+        each.root_reference.data
+        for op in module.walk()
+        for each in (*op.properties.values(), *op.attributes.values())
+        if isinstance(each, SymbolRefAttr)
+    }
+    for function in functions:
+        if function.sym_visibility == StringAttr("private") and function.sym_name.data not in used:
+            erase(function)

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import ModuleOp
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.dialects.upstream.rewriting.composite_calls import COMPOSITE, erase_unused, inline, promote
+from ttnn_jit.dialects.upstream.rewriting.composite_calls import (
+    COMPOSITE,
+    decomposition_names,
+    erase_unnamed,
+    inline,
+    promote,
+)
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
 from ttnn_jit.transforms.texts.text_pass import TextPass
 
@@ -39,8 +45,9 @@ class TTNNResolveComposites(TextPass):
 
     def change(self, module: ModuleOp, rewriter: Rewriter) -> None:
         """Resolves the composites of a module."""
+        names = decomposition_names(module)
         promotes = self.composite_resolution == "force-promote"
         for op in [each for each in module.walk() if each.name == COMPOSITE]:
             if not promotes or not promote(op, rewriter):
                 inline(op, rewriter)
-        erase_unused(module)
+        erase_unnamed(module, names)

@@ -196,8 +196,8 @@ def _of_product(product: Operation, scale: float, mask: SSAValue | None) -> Scor
         case (False, True):
             key = outer
         case (False, False):
-            moved = owner_named(outer, "ttir.permute")
-            if moved is None or integers_in(moved.properties["permutation"]) != [0, 1, 3, 2]:
+            moved = owner_named(outer, "ttir.permute", "ttir.transpose")
+            if moved is None or not _swaps_rows_and_columns(moved):
                 return None
             key = moved.operands[0]
         case _:
@@ -205,6 +205,13 @@ def _of_product(product: Operation, scale: float, mask: SSAValue | None) -> Scor
     key, inner_scale = _scaled(key)
     scales = scale * query_scale * outer_scale * inner_scale
     return Scores(query, key, scales, None if mask is None else without_broadcast(mask))
+
+
+def _swaps_rows_and_columns(move: Operation) -> bool:
+    if move.name == "ttir.permute":
+        return integers_in(move.properties["permutation"]) == [0, 1, 3, 2]
+    dims = {integers_in(move.properties[name])[0] % _RANK for name in ("dim0", "dim1")}
+    return len(shape_of(move.results[0].type)) == _RANK and dims == {2, 3}
 
 
 def _scaled(value: SSAValue) -> tuple[SSAValue, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerType, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerType, StringAttr, UnitAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
@@ -12,11 +12,13 @@ from ttnn_jit.dialects.upstream.rewriting.const_eval import CONV2D_WEIGHT
 from ttnn_jit.dialects.upstream.rewriting.greedy import Rules
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import (
     boolean,
+    dense_i32,
     integer,
     integers_in,
     listed,
     shape_of,
     si32,
+    splat_number,
     with_shape,
 )
 from ttnn_jit.dialects.upstream.rewriting.rewriter import (
@@ -31,9 +33,12 @@ from ttnn_jit.dialects.upstream.rewriting.ttir_rules.sliding_windows import resh
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.value_folds import element_of, is_float, number_of
 from ttnn_jit.dialects.upstream.rules.view import broadcast
 
+_CONVOLUTIONS = ("ttir.conv2d", "ttir.convolution", "ttir.conv_transpose2d", "ttir.conv3d")
+
 TAGS = Rules()
 FUSIONS = Rules()
 PERMUTED_PRODUCTS = Rules()
+KEPT_DIMENSIONS = Rules()
 
 _REDUCTIONS = (
     "ttir.sum",
@@ -195,15 +200,30 @@ def reduction_keeps_dims(op: Operation, rewriter: Rewriter) -> bool:
     inner = owner_named(op.operands[0], *_REDUCTIONS)
     if inner is None or not has_one_user(inner.results[0]) or inner.properties.get("keep_dim") == boolean(True):
         return False
-    shape = shape_of(inner.operands[0].type)
-    given = integers_in(inner.properties.get("dim_arg"))
-    dims = {dim % len(shape) for dim in given} if given else {*range(len(shape))}
-    kept = tuple(1 if index in dims else extent for index, extent in enumerate(shape))
-    if kept != shape_of(op.results[0].type):
+    if _kept_shape(inner) != shape_of(op.results[0].type):
         return False
     properties = {**inner.properties, "keep_dim": boolean(True)}
     value = rewriter.value(inner.name, {"input": inner.operands[0]}, properties, op.results[0].type, op)
     rewriter.replace(op, [value])
+    return True
+
+
+def _kept_shape(reduction: Operation) -> tuple[int, ...]:
+    """The shape of a reduction's result if it keeps its dimensions."""
+    shape = shape_of(reduction.operands[0].type)
+    given = integers_in(reduction.properties.get("dim_arg"))
+    dims = {dim % len(shape) for dim in given} if given else {*range(len(shape))}
+    return tuple(1 if index in dims else extent for index, extent in enumerate(shape))
+
+
+@KEPT_DIMENSIONS.of(*_REDUCTIONS)
+def reduction_is_reshaped(op: Operation, rewriter: Rewriter) -> bool:
+    """A reduction that drops its dimensions keeps them, and a reshape drops them: the inverse of the rule above."""
+    if op.properties.get("keep_dim") == boolean(True):
+        return False
+    type_, properties = with_shape(op.results[0].type, _kept_shape(op)), {**op.properties, "keep_dim": boolean(True)}
+    value = rewriter.value(op.name, {"input": op.operands[0]}, properties, type_, op)
+    rewriter.replace(op, [reshape(value, shape_of(op.results[0].type), rewriter, op)])
     return True
 
 
@@ -257,7 +277,7 @@ def spatial_mean(op: Operation, rewriter: Rewriter) -> bool:
 def convolution_with_bias(op: Operation, rewriter: Rewriter) -> bool:
     """A convolution and a number for each of its channels."""
     for index in (0, 1):
-        convolution = owner_named(op.operands[index], "ttir.conv2d", "ttir.convolution")
+        convolution = owner_named(op.operands[index], *_CONVOLUTIONS)
         if convolution is None or not has_one_user(convolution.results[0]):
             continue
         if convolution.results[0].type != op.results[0].type:
@@ -284,7 +304,35 @@ def channel_of(convolution: Operation) -> int:
     if layout is not None:
         return int(layout.value("outputFeatureDimension"))  # type: ignore[attr-defined]  # an attribute of the tables
     given = integers_in(convolution.properties.get("channel_dim"))
-    return given[0] if given else 3
+    return given[0] if given else len(shape_of(convolution.results[0].type)) - 1
+
+
+@FUSIONS.of("ttir.conv3d")
+def convolution_of_padded(op: Operation, rewriter: Rewriter) -> bool:
+    """Zeros around the images of a convolution are its padding, if as many lie before as behind."""
+    pad = owner_named(op.operands[0], "ttir.pad")
+    mode = op.properties.get("padding_mode")
+    if pad is None or not has_one_user(pad.results[0]) or splat_number(pad.properties["value"]) != 0:
+        return False
+    if mode is not None and mode != StringAttr("zeros"):
+        return False
+    amounts, dims = integers_in(pad.properties["padding"]), _image_dims(op)
+    before, behind = amounts[::2], amounts[1::2]
+    if before != behind or any(amount and dim not in dims for dim, amount in enumerate(before)):
+        return False
+    own = integers_in(op.properties["padding"])
+    own = own * len(dims) if len(own) == 1 else own
+    padding = dense_i32([each + before[dim] for each, dim in zip(own, dims, strict=True)])
+    operands = {**operands_by_name(op), "input": pad.operands[0]}
+    value = rewriter.value(op.name, operands, {**op.properties, "padding": padding}, op.results[0].type, op)
+    rewriter.replace(op, [value])
+    return True
+
+
+def _image_dims(convolution: Operation) -> list[int]:
+    """The dimensions of depth, height and width of a convolution of three."""
+    named = [integers_in(convolution.properties.get(f"{name}_dim")) for name in ("depth", "height", "width")]
+    return [given[0] if given else index for index, given in enumerate(named, start=1)]
 
 
 @FUSIONS.of("ttir.add")
@@ -305,8 +353,16 @@ def product_with_bias(op: Operation, rewriter: Rewriter) -> bool:
         return False
     a, b = product.operands[:2]
     operands = {"a": a, "b": b, "bias": bias}
-    rewriter.replace(op, [rewriter.value("ttir.linear", operands, product.properties, op.results[0].type, op)])
+    value = rewriter.value("ttir.linear", operands, product.properties, op.results[0].type, op)
+    rewriter.replace(op, [_annotated(value, product)])
     return True
+
+
+def _annotated(value: SSAValue, product: Operation) -> SSAValue:
+    """A value whose operation says what is said of the product that it replaces, such as its weight's data type."""
+    assert isinstance(value.owner, Operation)
+    value.owner.attributes.update(product.attributes)
+    return value
 
 
 @FUSIONS.of("ttir.add")
@@ -353,5 +409,6 @@ def product_of_permuted(op: Operation, rewriter: Rewriter) -> bool:
     if changed:
         for name in ("a", "b"):
             properties.setdefault(f"transpose_{name}", boolean(False))
-        rewriter.replace(op, [rewriter.value(op.name, operands, properties, op.results[0].type, op)])
+        value = rewriter.value(op.name, operands, properties, op.results[0].type, op)
+        rewriter.replace(op, [_annotated(value, op)])
     return changed

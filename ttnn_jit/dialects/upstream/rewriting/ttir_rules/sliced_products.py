@@ -7,6 +7,7 @@ product of a slice, and products that share their left operand are slices of one
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -41,6 +42,8 @@ SHARED = Rules()
 _PRODUCTS = ("ttir.matmul", "ttir.linear")
 _FEWEST = 3
 """How many products of one operand become one."""
+_MOST_READERS = 64
+"""Products of an operand that more operations read stay: looking at all for each would take quadratic time."""
 _MOST_COLUMNS = 262_144
 """tt-mlir's bound on the columns of the product that several become."""
 
@@ -115,7 +118,9 @@ def slice_of_product(op: Operation, rewriter: Rewriter) -> bool:
         own = dim - (len(shape) - len(shape_of(bias.type)))
         if own >= 0 and shape_of(bias.type)[own] != 1:
             operands["bias"] = sliced(bias, own, read, rewriter, op)
-    rewriter.replace(op, [rewriter.value(product.name, operands, product.properties, op.results[0].type, op)])
+    flags = {f"transpose_{name}": boolean(_is_transposed(product, name)) for name in "ab"}
+    value = rewriter.value(product.name, operands, {**product.properties, **flags}, op.results[0].type, op)
+    rewriter.replace(op, [value])
     return True
 
 
@@ -132,7 +137,12 @@ def slice_of_reshaped_product(op: Operation, rewriter: Rewriter) -> bool:
 @SHARED.of(*_PRODUCTS)
 def products_of_one_operand(op: Operation, rewriter: Rewriter) -> bool:
     """Products of one left operand with several others are slices of the product with all of these side by side."""
-    alike = [each for each in _in_order(users_of(op.operands[0])) if each.name == op.name and _fit(op, each)]
+    if next(islice(op.operands[0].uses, _MOST_READERS, None), None) is not None:
+        return False
+    alike = [each for each in users_of(op.operands[0]) if each.name == op.name and _fit(op, each)]
+    if len(alike) < _FEWEST:  # most products are alone: only then is the order of a block asked
+        return False
+    alike = _in_order(alike)
     biases = [operand_named(each, "bias") if op.name == "ttir.linear" else None for each in alike]
     columns = [shape_of(each.results[0].type)[-1] for each in alike]
     if len(alike) < _FEWEST or sum(columns) > _MOST_COLUMNS or alike[0] is not op or not _join(biases, columns):
