@@ -8,6 +8,7 @@ import torch
 import ttnn_jit
 from tests.end_to_end.texts.test_ops_of_texts import OPS, module_of
 from tests.processes import run_python
+from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, ShapeError
 from ttnn_jit.dialects.upstream import tables
 from ttnn_jit.specs.target import resolve_target
 from ttnn_jit.ttmlir.attribute_builders import default_of
@@ -326,6 +327,40 @@ def test_the_system_of_a_file_is_in_the_form_of_upstreams_tools(tmp_path):
 def test_what_is_wrong_is_refused(call, kind, message):
     with pytest.raises(kind, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    ("tensors", "number", "kind", "message"),
+    [
+        ([torch.zeros(1, 8)] * 2, 0, ShapeError, r"argument 0 of the program has the shape \[2, 8\], got \[1, 8\]"),
+        ([torch.zeros(16)] * 2, 0, ShapeError, r"got \[16\]"),
+        (
+            [torch.zeros(2, 8), torch.zeros(2, 8).bfloat16()],
+            0,
+            DTypeError,
+            "argument 1 of the program is of torch.float32",
+        ),
+        ([torch.zeros(2, 8)], 0, ArgumentError, "the program takes 2 tensors, got 1"),
+        ([torch.zeros(2, 8)] * 3, 0, ArgumentError, "the program takes 2 tensors, got 3"),
+        ([torch.zeros(2, 8)] * 2, 1, ValueError, "the binary has 1 programs, and none of the number 1"),
+        ([torch.zeros(2, 8)] * 2, -1, ValueError, "none of the number -1"),
+    ],
+)
+@pytest.mark.parametrize("has_hooks", [False, True])
+def test_tensors_that_a_program_does_not_take_are_refused(tensors, number, kind, message, has_hooks):
+    made = passes.ttnn_to_flatbuffer_bin(built(softmax_of_sum, tensor(2, 8), tensor(2, 8)))
+    names = {torch.float32: runtime.DataType.Float32, torch.bfloat16: runtime.DataType.BFloat16}
+    given = [
+        runtime.create_owned_host_tensor(x.data_ptr(), [*x.shape], [*x.stride()], x.element_size(), names[x.dtype])
+        for x in tensors
+    ]
+    hooks = runtime.DebugHooks.get(lambda *_: None, lambda *_: None) if has_hooks else None
+    try:
+        with pytest.raises(kind, match=message):
+            runtime.submit(runtime.open_mesh_device(), made, number, given)
+    finally:
+        if hooks is not None:
+            runtime.unregister_hooks()
 
 
 def test_an_invalid_module_is_refused_in_the_words_of_mlir():

@@ -411,7 +411,8 @@ def submit(device: Device, binary: Binary, program_index: int, inputs: Sequence[
 
     Raises:
         CompileError: An operation is not executed here.
-        ValueError: An input has neither one part nor one per device.
+        ArgumentError, ShapeError, DTypeError: The inputs are not those of the program.
+        ValueError: There is no such program, or an input has neither one part nor one per device.
     """
     found = outputs_of(binary, program_index, [tensor.shards for tensor in inputs])
     layouts = [layout_of_reference(each) for each in binary.outputs(program_index)]
@@ -430,8 +431,11 @@ def outputs_of(
 
     Raises:
         CompileError: An operation is not executed here.
-        ValueError: An input has neither one part nor one per device.
+        ArgumentError, ShapeError, DTypeError: The inputs are not those of the program.
+        ValueError: There is no such program, or an input has neither one part nor one per device.
     """
+    if not 0 <= program_index < len(binary.names):
+        raise ValueError(f"the binary has {len(binary.names)} programs, and none of the number {program_index}")
     devices = math.prod(binary.text_module.mesh)
     for index, parts in enumerate(inputs):
         if len(parts) not in {1, devices}:
