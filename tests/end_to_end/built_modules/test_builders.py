@@ -34,6 +34,7 @@ from builder.ttir.ttir_builder import TTIRBuilder  # noqa: E402
 from builder.ttnn.ttnn_builder import TTNNBuilder  # noqa: E402
 from golden import get_golden_function  # noqa: E402
 from golden.mapping import CHISEL_GOLDEN_MAPPINGS, GoldenMapTensor, apply_sharding  # noqa: E402
+from ttmlir import passes  # noqa: E402
 from ttmlir.dialects import stablehlo, ttir  # noqa: E402
 from ttmlir.ir import Module  # noqa: E402
 
@@ -517,3 +518,24 @@ def test_child_processes_find_the_packages_and_a_package_of_the_user_is_found_fi
         "print(subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True).stdout)\n"
     )
     assert "get_golden_function" in run_python(str(tmp_path / "script.py"), cwd=tmp_path).stdout
+
+
+def test_results_of_a_function_that_a_loaded_module_calls_have_no_bounds_of_their_own():
+    text = """
+      func.func private @inner(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+        %0 = "ttir.neg"(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+        %1 = "ttir.exp"(%0) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+        return %1 : tensor<4x8xf32>
+      }
+      func.func @main(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+        %0 = "ttir.exp"(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+        %1 = "ttir.sqrt"(%0) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+        %2 = call @inner(%1) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+        return %1, %2 : tensor<4x8xf32>, tensor<4x8xf32>
+      }"""
+    module, builder = load_mlir_file(text)
+    goldens = builder.golden_map[0][0]
+    assert goldens["output_0"].source is not None
+    assert goldens["output_1"].source is None
+    report, _ = execute_fb(passes.ttnn_to_flatbuffer_bin(module), {0: goldens})
+    assert all(report["program_0"][name][0]["result"] == "pass" for name in ("output_0", "output_1"))
