@@ -10,6 +10,8 @@ import ttnn_jit
 
 ttnn_jit.register_as_ttnn()
 
+import golden  # noqa: E402
+import golden.mapping  # noqa: E402
 from builder.base import builder_apis, builder_enums, builder_runtime  # noqa: E402 - found after `register_as_ttnn`
 from builder.base.builder_enums import MeshShardDirection, MeshShardType  # noqa: E402
 from builder.stablehlo.shardy_parallelization_utils import (  # noqa: E402
@@ -18,7 +20,7 @@ from builder.stablehlo.shardy_parallelization_utils import (  # noqa: E402
 )
 from golden.metrics import get_atol_rtol_pcc, mask_torch_inf_nan  # noqa: E402
 from profiler import trace  # noqa: E402
-from ttmlir.ir import Module  # noqa: E402
+from ttmlir.ir import Attribute, Context, Module, Type  # noqa: E402
 
 PRODUCT = """func.func @main(%a: tensor<8x16xf32>, %b: tensor<16x4xf32>) -> tensor<8x4xf32> {
   %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
@@ -172,6 +174,24 @@ def test_metrics_are_those_of_upstream(golden, got, pcc):
     assert found == pytest.approx(pcc)
     assert atol == float((golden - got).abs().max())
     assert torch.equal(mask_torch_inf_nan(torch.tensor([torch.nan, -torch.inf, 1.0])), torch.tensor([0.0, 0.0, 1.0]))
+
+
+def test_attributes_and_types_become_values_of_python():
+    values = {
+        "3 : i32": 3,
+        "1.5 : f32": 1.5,
+        "true": True,
+        '"name"': "name",
+        "array<i64: 1, 2>": [1, 2],
+        "[1 : i32, 2 : i32]": [1, 2],
+        "dense<[3, 4]> : tensor<2xi64>": [3, 4],
+        "dense<0> : tensor<2xi64>": [0, 0],
+    }
+    with Context():
+        found = {text: golden.unpack_mlir_attr(Attribute.parse(text)) for text in values}
+        assert {text: getattr(each, "tolist", lambda each=each: each)() for text, each in found.items()} == values
+        assert golden.mapping.mlir_type_to_torch_dtype(Type.parse("bf16")) is torch.bfloat16
+    assert golden.unpack_mlir_attr((1, 2)) == [1, 2]
 
 
 def test_a_traced_block_writes_the_time_of_each_operation(tmp_path):
