@@ -132,6 +132,28 @@ def test_a_module_is_distributed_in_every_way_and_stays_as_it_is():
     assert [str(each) for each in found] == texts
 
 
+def test_names_of_december_make_the_same_operations():
+    def module(builder):
+        @builder.func([(4, 8)], [torch.float32])
+        def reductions(x, builder):
+            return [getattr(builder, f"reduce_{name}")(x, [1]) for name in ("sum", "max", "min")]
+
+        @builder.func([(4, 8), (4, 8)], [torch.int32] * 2)
+        def bits(x, y, builder):
+            cut = builder.create_sharding_attr_from_tuples("mesh", [("x", True), ("", False)])
+            return builder.and_(x, y, sharding_attr=cut)
+
+    made, builder = builder_apis.build_module(module, "stablehlo")
+    assert '{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {?}]>]>}' in str(made)
+    programs, _ = builder.golden_map
+    x = programs[0]["input_0"].shard_at(0)
+    for number, right in enumerate((x.double().sum(1).float(), x.amax(1), x.amin(1))):
+        torch.testing.assert_close(programs[0][f"output_{number}"].shard_at(0), right)
+    assert torch.equal(
+        programs[1]["output_0"].shard_at(0), programs[1]["input_0"].shard_at(0) & programs[1]["input_1"].shard_at(0)
+    )
+
+
 def test_an_argument_that_devices_have_in_parts_has_the_type_of_the_whole():
     def module(builder):
         @builder.func([(1, 1, 4, 8)], [torch.float32])
