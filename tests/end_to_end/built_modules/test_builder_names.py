@@ -10,6 +10,8 @@ import ttnn_jit
 
 ttnn_jit.register_as_ttnn()
 
+import golden  # noqa: E402
+import golden.mapping  # noqa: E402
 from builder.base import builder_apis, builder_enums, builder_runtime  # noqa: E402 - found after `register_as_ttnn`
 from builder.base.builder_enums import MeshShardDirection, MeshShardType  # noqa: E402
 from builder.stablehlo.shardy_parallelization_utils import (  # noqa: E402
@@ -18,7 +20,7 @@ from builder.stablehlo.shardy_parallelization_utils import (  # noqa: E402
 )
 from golden.metrics import get_atol_rtol_pcc, mask_torch_inf_nan  # noqa: E402
 from profiler import trace  # noqa: E402
-from ttmlir.ir import Module  # noqa: E402
+from ttmlir.ir import Attribute, Context, Module, Type  # noqa: E402
 
 PRODUCT = """func.func @main(%a: tensor<8x16xf32>, %b: tensor<16x4xf32>) -> tensor<8x4xf32> {
   %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
@@ -130,6 +132,28 @@ def test_a_module_is_distributed_in_every_way_and_stays_as_it_is():
     assert [str(each) for each in found] == texts
 
 
+def test_names_of_december_make_the_same_operations():
+    def module(builder):
+        @builder.func([(4, 8)], [torch.float32])
+        def reductions(x, builder):
+            return [getattr(builder, f"reduce_{name}")(x, [1]) for name in ("sum", "max", "min")]
+
+        @builder.func([(4, 8), (4, 8)], [torch.int32] * 2)
+        def bits(x, y, builder):
+            cut = builder.create_sharding_attr_from_tuples("mesh", [("x", True), ("", False)])
+            return builder.and_(x, y, sharding_attr=cut)
+
+    made, builder = builder_apis.build_module(module, "stablehlo")
+    assert '{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {?}]>]>}' in str(made)
+    programs, _ = builder.golden_map
+    x = programs[0]["input_0"].shard_at(0)
+    for number, right in enumerate((x.double().sum(1).float(), x.amax(1), x.amin(1))):
+        torch.testing.assert_close(programs[0][f"output_{number}"].shard_at(0), right)
+    assert torch.equal(
+        programs[1]["output_0"].shard_at(0), programs[1]["input_0"].shard_at(0) & programs[1]["input_1"].shard_at(0)
+    )
+
+
 def test_an_argument_that_devices_have_in_parts_has_the_type_of_the_whole():
     def module(builder):
         @builder.func([(1, 1, 4, 8)], [torch.float32])
@@ -172,6 +196,24 @@ def test_metrics_are_those_of_upstream(golden, got, pcc):
     assert found == pytest.approx(pcc)
     assert atol == float((golden - got).abs().max())
     assert torch.equal(mask_torch_inf_nan(torch.tensor([torch.nan, -torch.inf, 1.0])), torch.tensor([0.0, 0.0, 1.0]))
+
+
+def test_attributes_and_types_become_values_of_python():
+    values = {
+        "3 : i32": 3,
+        "1.5 : f32": 1.5,
+        "true": True,
+        '"name"': "name",
+        "array<i64: 1, 2>": [1, 2],
+        "[1 : i32, 2 : i32]": [1, 2],
+        "dense<[3, 4]> : tensor<2xi64>": [3, 4],
+        "dense<0> : tensor<2xi64>": [0, 0],
+    }
+    with Context():
+        found = {text: golden.unpack_mlir_attr(Attribute.parse(text)) for text in values}
+        assert {text: getattr(each, "tolist", lambda each=each: each)() for text, each in found.items()} == values
+        assert golden.mapping.mlir_type_to_torch_dtype(Type.parse("bf16")) is torch.bfloat16
+    assert golden.unpack_mlir_attr((1, 2)) == [1, 2]
 
 
 def test_a_traced_block_writes_the_time_of_each_operation(tmp_path):

@@ -62,18 +62,26 @@ class OpCall:
         return call
 
     def written(self, op: Operation) -> list[SSAValue]:
-        """The values that get its results: those of `op`, or the operand that it updates."""
+        """The values that get its results: those of `op`, and the operands that it updates."""
         tensors: list[SSAValue] = [each for each in op.results if is_tensor(each.type)]
-        return [self.arguments[self.operation.updates]] if self.operation.updates and not tensors else tensors
+        return [*tensors, *self.updated(has_results=bool(tensors))]
+
+    def updated(self, *, has_results: bool) -> list[SSAValue]:
+        """The operands that it updates: of an op without results the one that takes its place."""
+        names = self.operation.also_updates
+        if self.operation.updates and not has_results:
+            names = (self.operation.updates, *names)
+        return [value for value in map(self.arguments.get, names) if isinstance(value, SSAValue)]
 
 
 def updated_operands(op: Operation) -> list[int]:
     """The indices of the operands that an op writes to; none of an op that has no declaration."""
     found = text_operations().get(name_of(op))
-    if found is None or not found.updates:
+    if found is None or not (found.updates or found.also_updates):
         return []
-    updated = read_op(op).arguments[found.updates]
-    return [index for index, value in enumerate(op.operands) if value is updated]
+    read = read_op(op)
+    updated = {read.arguments.get(name) for name in (found.updates, *found.also_updates) if name}
+    return [index for index, value in enumerate(op.operands) if value in updated]
 
 
 def is_allocated(value: SSAValue) -> bool:
@@ -159,8 +167,7 @@ def read_op(op: Operation) -> OpCall:
         quantized = [each for each in element_types.values() if each.startswith("!quant")]
         if quantized and not operation.takes_quantized:
             raise DTypeError(f"it does not compute with {quantized[0]}", help="dequantize the tensor first")
-        if operation.updates and not results:
-            results = (spec_in_text(read.arguments[operation.updates].type),)
+        results += tuple(spec_in_text(each.type) for each in read.updated(has_results=bool(results)))
     except TtnnJitError as error:
         raise located(error, op, location_of(op)) from error
     return replace(read, results=results)

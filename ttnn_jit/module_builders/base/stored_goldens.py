@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -77,19 +77,20 @@ class StoredGoldens:
 
     def _source(self, value: Value) -> JudgedSource | ChainSource | None:
         """What judges a value by its operations; None if its golden, or one that it depends on, is given."""
-        alone = self._source_alone(value)
+        inputs = {each.held for given, _ in self._func_ops_generated.values() for each in given}
+        alone = self._source_alone(value, inputs - self._aliases.keys())
         if alone is not None or self._goldens[value].is_quantized:
             return alone
         computed = {each.held: golden for each, golden in self._computed.items()}
-        chain = chain_of(value.held, computed, self._aliases)
+        chain = chain_of(value.held, computed, self._aliases, inputs)
         return None if chain is None else ChainSource(chain, self._goldens[value])
 
-    def _source_alone(self, value: Value) -> JudgedSource | None:
+    def _source_alone(self, value: Value, inputs: Container[xdsl_ir.SSAValue]) -> JudgedSource | None:
         """What judges a value by its operation alone; None if its operands are not exact, or its golden is given."""
         golden = self._computed.get(value)
         if golden is None or any(Value(each) in self._computed for each in golden.read.operands):
             return None
-        if any(not isinstance(each, xdsl_ir.BlockArgument) for each in golden.read.operands):
+        if any(each not in inputs for each in golden.read.operands):
             return None
         written = golden.read.written(value.held.owner) if isinstance(value, OpResult) else [value.held]
         return JudgedSource(golden, written.index(value.held))

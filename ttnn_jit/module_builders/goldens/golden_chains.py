@@ -10,13 +10,12 @@ jump, for the elements near it alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import count
 
 import torch
-from xdsl.dialects.func import FuncOp
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from ttnn_jit.golden.distances import unit_in_last_place, unit_of_block
 from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, judge, root_mean_square
@@ -132,7 +131,10 @@ class GoldenChain:
 
 
 def chain_of(
-    value: SSAValue, computed: Mapping[SSAValue, OpGolden], aliases: Mapping[SSAValue, SSAValue]
+    value: SSAValue,
+    computed: Mapping[SSAValue, OpGolden],
+    aliases: Mapping[SSAValue, SSAValue],
+    inputs: Container[SSAValue],
 ) -> GoldenChain | None:
     """The chain of a value; None if something on the way was not computed by the golden of an operation.
 
@@ -140,6 +142,7 @@ def chain_of(
         value: The value.
         computed: Value -> the golden by which it was computed, in the order of the program.
         aliases: Result of a call, or argument of what is called -> the value that it is.
+        inputs: The arguments of programs, whose goldens are exact.
     """
     value = _source(aliases, value)
     needed, waiting = {value}, [value]
@@ -149,7 +152,7 @@ def chain_of(
             read = {_source(aliases, operand) for operand in computed[each].values}
             waiting += read - needed
             needed |= read
-        elif not isinstance(each, BlockArgument) or not isinstance(each.owner.parent_op(), FuncOp):
+        elif each not in inputs:
             return None
     if value not in computed:
         return None

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import torch
 from xdsl import ir
 from xdsl.dialects import builtin
 
+from ttnn_jit.dialects.text_calls import text_attributes
 from ttnn_jit.dialects.upstream import tables
 from ttnn_jit.dialects.upstream.table_operations import named_operands
 from ttnn_jit.module_builders.base.torch_types import dtype_of, type_of
 from ttnn_jit.module_builders.goldens.golden_map_tensor import GoldenMapTensor, apply_sharding, apply_unsharding
 from ttnn_jit.module_builders.goldens.op_goldens import OpGolden, rounded
+from ttnn_jit.ops.families.text_operation import DenseNumbers
 from ttnn_jit.ops.texts import text_operations
 from ttnn_jit.ttmlir.attribute_builders import attribute_from
 from ttnn_jit.ttmlir.mlir_locations import Location
@@ -71,6 +75,27 @@ def get_chisel_golden_function(op_class: type) -> Callable[[Any, Mapping[str, An
         return _results(held, values, [wrapped(each) for each in kinds])
 
     return golden
+
+
+def unpack_mlir_attr(attr: Any) -> Any:
+    """An attribute of MLIR as a Python value: a number, a bool, a text, a list, an array; a value of Python stays."""
+    held = getattr(attr, "held", None)
+    if held is None:
+        return [*attr] if isinstance(attr, tuple) else attr
+    found = text_attributes.value_of(held)
+    if isinstance(found, DenseNumbers):
+        numbers = found.numbers if found.splat is None else [found.splat] * math.prod(found.shape)
+        return np.array(numbers).reshape(found.shape)
+    return [*found] if isinstance(found, tuple) else found
+
+
+def mlir_type_to_torch_dtype(mlir_type: Type) -> torch.dtype:
+    """The dtype of torch of an element type.
+
+    Raises:
+        TypeError: torch has none.
+    """
+    return dtype_of(mlir_type)
 
 
 class _Goldens(Mapping[type, Any]):
@@ -168,4 +193,6 @@ __all__ = [
     "apply_unsharding",
     "get_chisel_golden_function",
     "get_golden_function",
+    "mlir_type_to_torch_dtype",
+    "unpack_mlir_attr",
 ]

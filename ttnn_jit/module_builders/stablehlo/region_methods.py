@@ -64,6 +64,30 @@ class RegionMethods(DebugMethods):
             **trailing,
         )
 
+    def reduce_sum(self, in0: Value, dimensions: Sequence[int], keep_dims: bool = False, **trailing: Any) -> Any:
+        """The sum along dimensions, which the result has not.
+
+        Raises:
+            ValueError: `keep_dims` is set: the operation drops the dimensions.
+        """
+        return self._folded(in0, dimensions, "add", keep_dims, trailing)
+
+    def reduce_max(self, in0: Value, dimensions: Sequence[int], keep_dims: bool = False, **trailing: Any) -> Any:
+        """As `reduce_sum`, the largest element, of floats."""
+        return self._folded(in0, dimensions, "max", keep_dims, trailing)
+
+    def reduce_min(self, in0: Value, dimensions: Sequence[int], keep_dims: bool = False, **trailing: Any) -> Any:
+        """As `reduce_sum`, the smallest element, of floats."""
+        return self._folded(in0, dimensions, "min", keep_dims, trailing)
+
+    def _folded(self, x: Value, dimensions: Sequence[int], fold: str, keep_dims: bool, trailing: Any) -> Any:
+        if keep_dims:
+            raise ValueError("stablehlo.reduce drops the dimensions; builder.reshape gives them back")
+        name, start = _FOLDS[fold]
+        operation = getattr(dialect_module("stablehlo", "ttmlir.dialects.stablehlo"), name)
+        first = self._scalar(start, self.get_type(x), trailing.get("loc"))
+        return self.reduce([x], [first], dimensions, lambda a, b: operation(a, b).result, **trailing)
+
     def reduce_window(
         self,
         in0: Value,

@@ -56,6 +56,22 @@ class ShardingMethods(DebugMethods):
         """How several tensors are cut."""
         return _SDY.TensorShardingPerValueAttr.get([*shardings])
 
+    def create_sharding_attr_from_tuples(
+        self,
+        mesh_name: str,
+        shardings: Sequence[tuple[str, bool]],
+        replicated_axes: Sequence[Any] = (),
+        unreduced_axes: Sequence[Any] = (),
+    ) -> Any:
+        """How one tensor is cut: of each dimension the axis, or "" for none, and whether no other axis may cut it."""
+        parts = [
+            self.dimension_sharding_attr(axes=[self.axis_ref_attr(name=axis)] if axis else [], is_closed=is_closed)
+            for axis, is_closed in shardings
+        ]
+        return self.tensor_sharding_per_value_attr(
+            [self.tensor_sharding_attr(mesh_name, parts, replicated_axes, unreduced_axes)]
+        )
+
     def manual_axes_attr(self, manual_axes: Sequence[str]) -> Any:
         """The axes along which a computation is written for one device."""
         return _SDY.ManualAxesAttr.get([StringAttr.get(each) for each in manual_axes])

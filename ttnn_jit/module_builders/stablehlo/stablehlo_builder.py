@@ -27,6 +27,7 @@ max=maximum: in0:lhs in1:rhs
 min=minimum: in0:lhs in1:rhs
 pow=power: in0:lhs in1:rhs
 logical_and=and: in0:lhs in1:rhs
+and_=and: in0:lhs in1:rhs
 or_=or: in0:lhs in1:rhs
 xor: in0:lhs in1:rhs
 not_=not: in0:operand

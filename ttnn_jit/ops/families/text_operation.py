@@ -287,6 +287,7 @@ class TextOperation:
         role: Its part in a function.
         rounds_intermediates: Intermediate values are rounded to the element type of its operands.
         updates: The operand that an op without results writes: later ops read its result there.
+        also_updates: Operands that it writes besides its results, in the order of the further results of `write`.
         takes_quantized: Its operands or results may be quantized, as `TextCall.element_types` says.
         moves: It reads the elements of its operands as they are, and computes nothing: halves are not widened first.
         compared_elements: ``compared_elements(torch, call, results)``: of results that are indices, what is compared:
@@ -309,6 +310,7 @@ class TextOperation:
     in_float32: bool = False
     rounds_intermediates: bool = False
     updates: str = ""
+    also_updates: tuple[str, ...] = ()
     takes_quantized: bool = False
     moves: bool = False
     compared_elements: Callable[[Any, TextCall, Sequence[Any]], Sequence[Any]] | None = None
@@ -355,6 +357,7 @@ _OPTIONS = (
     "in_float32",
     "rounds_intermediates",
     "updates",
+    "also_updates",
     "takes_quantized",
     "moves",
     "compared_elements",

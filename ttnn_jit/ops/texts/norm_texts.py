@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
 
@@ -53,8 +52,6 @@ INFERENCE_OF_TTNN = text(
 
 
 def _batch_norm_training(ops: Ops, call: TextCall) -> list[Value]:
-    if len(call.results) < 3:
-        raise ArgumentError("it writes its running mean and variance in place, which is not executed here")
     x, dimension = call.operand, call.dimension
     axes = tuple(axis for axis in range(len(x.shape)) if axis != dimension)
     count = math.prod(x.shape[axis] for axis in axes)
@@ -103,6 +100,7 @@ TRAINING_OF_TTNN = text(
     _batch_norm_training,
     _batch_norm_training_in_torch,
     **_TRAINING,
+    also_updates=("running_mean", "running_variance"),
 )
 
 

@@ -8,7 +8,9 @@ from ttnn_jit.module_builders.goldens.golden_functions import (
     apply_unsharding,
     get_chisel_golden_function,
     get_golden_function,
+    unpack_mlir_attr,
 )
+from ttnn_jit.module_builders.goldens.golden_metrics import get_atol_rtol, get_atol_rtol_pcc, get_pcc
 from ttnn_jit.ttmlir.finder import install
 
 install()
@@ -19,6 +21,10 @@ __all__ = [
     "GoldenMapTensor",
     "apply_sharding",
     "apply_unsharding",
+    "get_atol_rtol",
+    "get_atol_rtol_pcc",
     "get_chisel_golden_function",
     "get_golden_function",
+    "get_pcc",
+    "unpack_mlir_attr",
 ]

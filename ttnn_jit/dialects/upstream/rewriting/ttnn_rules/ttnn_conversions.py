@@ -85,9 +85,10 @@ def namesake(op: Operation, rewriter: Rewriter) -> list[SSAValue]:
         operands["device"] = rewriter.device(op)
     if name in _IN_PLACE and not row.results:
         properties = _properties(op, row, rewriter)
-        _require_last_reader(op)
+        if op.results:
+            _require_last_reader(op)
         rewriter.create(name, operands, properties, [], op)
-        return [op.operands[0]]
+        return [op.operands[0]] * len(op.results)
     made = rewriter.create(name, operands, _properties(op, row, rewriter), [each.type for each in op.results], op)
     if WEIGHT_DTYPE in op.attributes:
         made.attributes[WEIGHT_DTYPE] = op.attributes[WEIGHT_DTYPE]
