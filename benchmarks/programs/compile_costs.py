@@ -195,7 +195,7 @@ def steps(quick: bool) -> Iterator[Sequence[Step]]:
     """A step per measure and round."""
     yield [
         Step(f"{name}, round {number}", 10, partial(one_round, name))
-        for number in range(1 if quick else 3)
+        for number in range(1 if quick else 2)
         for name in MEASURES
     ]
 

@@ -67,3 +67,24 @@ def test_a_template_costs_at_most_a_quarter_more_than_a_program_of_one_size(func
         compile_(function, rows)
     concrete, traced = (calls_of(compile_, function, rows) for compile_, rows in ((compiled, 42), (template, 43)))
     assert traced <= 1.25 * concrete, f"{traced} and {concrete} calls"
+
+
+def layered(step, *, products):
+    """Layers that multiply by a number and add another, between them matrix products or none."""
+
+    def layers(x, y):
+        for layer in range(30):
+            x = ttnn.add(ttnn.multiply(x, 0.25 + step * layer), 0.5 + step * layer)
+            x = ttnn.matmul(x, y) if products else x
+        return x
+
+    return layers
+
+
+@pytest.mark.parametrize(("products", "most"), [(False, 1.2), (True, 1.5)])
+def test_layers_with_numbers_of_their_own_cost_little_more_than_layers_with_one_number(products, most):
+    """Each kernel between products is lowered by itself."""
+    for step in (0.0, 0.001):
+        compiled(layered(step, products=products), 64)
+    one, each = (calls_of(compiled, layered(step, products=products), 64) for step in (0.0, 0.002))
+    assert each <= most * one, f"{each} and {one} calls"
