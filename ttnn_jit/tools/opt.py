@@ -26,6 +26,7 @@ from ttnn_jit.dialects.ttnn_attributes import TTNNLayoutAttr
 from ttnn_jit.dialects.upstream.context import dialect_names
 from ttnn_jit.dialects.upstream.reading import pieces_of, read_upstream
 from ttnn_jit.dialects.upstream.verifying import breaks_rule, verify_upstream
+from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.specs.options import USER_PASSES, Environment
 from ttnn_jit.tools import markdown, opt_arguments
 from ttnn_jit.tools.chosen_passes import ChosenPasses, chosen_passes, pass_options
@@ -201,7 +202,7 @@ def _write(text: str, options: argparse.Namespace, *, complete: bool) -> None:
     if not options.output:
         sys.stdout.write(text)
     elif complete:
-        options.output.write_text(text, encoding="utf-8")
+        write_complete(options.output, [text.encode()])
 
 
 def with_stages(document: str) -> str:
@@ -299,7 +300,10 @@ def read_text(file: str) -> tuple[str, str]:
     except OSError as error:
         raise ArgumentError(f"{file} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise ArgumentError(f"{file} is no text", help="these commands read MLIR text") from error
+        raise ArgumentError(
+            f"{file} is no text, and this command reads MLIR text",
+            help="`ttnn-jit run` and `ttrt` take binaries; `ttrt read --section mlir FILE` prints the text inside one",
+        ) from error
     return text, "<stdin>" if file == "-" else file
 
 

@@ -38,7 +38,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--keep-bodies", action="store_true", help="keep a body of an attribute that does not parse, and say so"
     )
-    parser.add_argument("--emit", metavar="STAGE", help="write the text of `host`, `codegen` or `assembly` instead")
+    parser.add_argument(
+        "--emit",
+        metavar="STAGE",
+        help="write the text of `host`, `codegen`, `assembly`, `ttkernel` or `ttmetal` instead",
+    )
     parser.add_argument("--entry", metavar="NAME", help="the entry point of a module that has several")
     parser.add_argument("--load", action="append", type=Path, default=[], help="a Python file with passes")
     parser.add_argument("--list", action="store_true", help="list the stages, and the passes of `--load`, and exit")

@@ -44,7 +44,7 @@ def _to_python(options: argparse.Namespace) -> int:
     else:
         text = program_of(module_of_dump(text, name))
     if options.output:
-        options.output.write_text(text, encoding="utf-8")
+        write_complete(options.output, [text.encode()])
     else:
         sys.stdout.write(text)
     return 0
@@ -56,6 +56,8 @@ def _to_flatbuffer(options: argparse.Namespace) -> int:
     data = Binary.parse(*read_text(options.file)).to_bytes()
     if options.output:
         write_complete(options.output, [data])
+    elif sys.stdout.isatty():
+        raise ArgumentError("a binary is not written to a terminal", help="`-o program.ttnn` writes a file")
     else:
         sys.stdout.buffer.write(data)
     return 0
