@@ -451,7 +451,8 @@ def test_constants_without_dimensions_and_constants_of_arith_become_ttnn():
     [
         (
             "ttir.conv3d <{stride = array<i32: 1, 2, 1>, padding = array<i32: 0, 1, 0>, groups = 1 : i32, "
-            "batch_dim = 0 : i64, channel_dim = 1 : i64, depth_dim = 2 : i64, height_dim = 3 : i64, width_dim = 4 : i64}>",
+            "batch_dim = 0 : i64, channel_dim = 1 : i64, depth_dim = 2 : i64, height_dim = 3 : i64, "
+            "width_dim = 4 : i64}>",
             "tensor<1x5x2x4x5xf32>",
             ("tensor<1x3x4x8x7xf32>", "tensor<5x3x3x3x3xf32>"),
         ),
