@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 
 from xdsl.passes import ModulePass
@@ -124,7 +125,8 @@ def _texts(named: Sequence[tuple[str, str]], ir_version: str) -> tuple[ModulePas
         elif name in EMITPY:
             chosen += emitpy_passes(name, given, ir_version or "")
         elif pipeline.is_over_texts(name) or name in USER_PASSES:
-            chosen += pipeline.parse_passes(f"{name}{{{given}}}" if given else name)
+            stated = re.sub(r"(?<!\S)[\w-]+(?!\S)", r"\g<0>=true", given)  # a switch, as mlir-opt takes it
+            chosen += pipeline.parse_passes(f"{name}{{{stated}}}" if given else name)
         elif name in text_pass_names():
             chosen += text_passes(name, given, ir_version=ir_version or "")
         else:

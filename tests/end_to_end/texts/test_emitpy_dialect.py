@@ -131,5 +131,13 @@ def test_a_text_runs_as_emitpy_with_the_results_that_it_has_itself(tmp_path):
         for _ in range(2):  # the second call reads what the first one prepared
             for own, wanted in zip(names.forward(given), expected, strict=True):
                 assert torch.equal(ttnn.to_torch(own), wanted)
+    assert opt_main(["--ttir-to-emitpy-pipeline=target-module=true", str(source), "-o", str(emitted)]) == 0
+    assert main(["translate", "--mlir-to-python", str(emitted), "-o", str(program)]) == 0
+    assert "def forward(input, device):" in program.read_text()
+    assert "get_device" not in program.read_text()
+    with imported(str(program)) as names, ttnn.manage_device(0) as device:
+        again = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=device) for each in inputs]
+        for own, wanted in zip(names.forward(again, device), expected, strict=True):
+            assert torch.equal(ttnn.to_torch(own), wanted)
     with pytest.raises(ArgumentError, match="one file is written"):
         emitpy_passes("ttir-to-emitpy-pipeline", "split-files=true")

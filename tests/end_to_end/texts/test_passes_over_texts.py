@@ -444,3 +444,35 @@ def test_constants_without_dimensions_and_constants_of_arith_become_ttnn():
     assert "arith" not in printed
     (first, second), _ = results(printed, [torch.tensor(4.0)])
     assert (first.item(), second.tolist()) == (7.0, [1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("op", "results_of_op", "operands"),
+    [
+        (
+            "ttir.conv3d <{stride = array<i32: 1, 2, 1>, padding = array<i32: 0, 1, 0>, groups = 1 : i32, "
+            "batch_dim = 0 : i64, channel_dim = 1 : i64, depth_dim = 2 : i64, height_dim = 3 : i64, "
+            "width_dim = 4 : i64}>",
+            "tensor<1x5x2x4x5xf32>",
+            ("tensor<1x3x4x8x7xf32>", "tensor<5x3x3x3x3xf32>"),
+        ),
+        ("ttir.pow", "tensor<4x8xf32>", ("tensor<4x8xf32>", "tensor<4x8xf32>")),
+    ],
+    ids=["channels first", "negative exponent"],
+)
+def test_what_rules_of_ttnn_ask_is_what_conversions_write(op, results_of_op, operands):
+    name, _, properties = op.partition(" ")
+    arguments = ", ".join(f"%{index}: {type_}" for index, type_ in enumerate(operands))
+    exponent = ""
+    values = "%0, %1"
+    if name == "ttir.pow":
+        exponent = f'%e = "ttir.full"() <{{shape = array<i32: 4, 8>, fill_value = -3.0 : f32}}> : () -> {operands[1]}\n'
+        values = "%0, %e"
+    text = (
+        f"func.func @f({arguments}) -> {results_of_op} {{\n{exponent}"
+        f'  %r = "{name}"({values}) {properties} : ({", ".join(operands)}) -> {results_of_op}\n'
+        f"  return %r : {results_of_op}\n}}"
+    )
+    before, inputs = results(text, [1 + torch.rand([*map(int, re.findall(r"(\d+)x", each))]) for each in operands])
+    after, _ = results(passed(text, PIPELINE, "2026-08"), inputs)
+    torch.testing.assert_close(after[0], before[0], rtol=1e-5, atol=1e-5)

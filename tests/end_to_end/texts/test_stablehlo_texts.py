@@ -20,7 +20,7 @@ from ttnn_jit.ops.families.dialect_conversion import Conversion
 from ttnn_jit.ops.texts import text_operations
 from ttnn_jit.sessions.text_runs import GoldenRun
 from ttnn_jit.specs.target import PRESETS
-from ttnn_jit.tools.cli import main
+from ttnn_jit.tools.cli import main, opt_main
 from ttnn_jit.tools.texts.inputs import draw_inputs
 from ttnn_jit.tools.texts.run_text import mesh_of
 from ttnn_jit.transforms import pipeline
@@ -425,3 +425,24 @@ def test_shardings_of_xla_are_partitioned_along_a_new_mesh():
     assert found.count("stablehlo.all_gather") == 2
     assert re.search(r"dot_general .* : \(tensor<4x4xf32>, tensor<4x3xf32>\) -> tensor<4x3xf32>", found)
     assert_runs_alike(OF_XLA, "stablehlo-pipeline,stablehlo-to-ttir-pipeline")
+
+
+def test_an_analysis_of_arguments_is_not_asked_for_where_shardings_are_stated(tmp_path, capsys):
+    file = tmp_path / "text.mlir"
+    stated = ' {sdy.sharding = #sdy.sharding<@mesh, [{"batch"}, {}]>}'
+    text = """module {
+      sdy.mesh @mesh = <["model"=1, "batch"=2]>
+      func.func @f(%a: tensor<4x32xf32>STATED) -> tensor<4x32xf32> {
+        %0 = stablehlo.exponential %a : tensor<4x32xf32>
+        return %0 : tensor<4x32xf32>
+      }
+    }"""
+    options = ("--stablehlo-pipeline=mesh-shape=1,2 automatic-arg-analysis", str(file))
+    file.write_text(text.replace("STATED", stated))
+    assert opt_main(options) == 0
+    assert "tensor<2x32xf32>" in capsys.readouterr().out
+    file.write_text(text.replace("STATED", ""))
+    assert opt_main(options) == 1
+    assert "text.mlir:3:7: error: the text states no sharding" in capsys.readouterr().err
+    assert opt_main(["--stablehlo-pipeline=automatic-arg-analysis=true enable-auto-sharding=false", str(file)]) == 1
+    assert opt_main(["--stablehlo-pipeline=mesh-shape=1,1 automatic-arg-analysis", str(file)]) == 0

@@ -30,6 +30,11 @@ def list_type() -> Attribute:
     return parsed_type('!emitpy.opaque<"[ttnn.Tensor]">')
 
 
+def device_type() -> Attribute:
+    """The type of a device."""
+    return parsed_type('!emitpy.opaque<"ttnn.distributed.MeshDevice">')
+
+
 def emitpy_op(
     name: str,
     /,
@@ -56,18 +61,18 @@ class BodyWriter:
     Args:
         functions: Number of results of each function of the module by name.
         mesh: The extents of the mesh.
-        argument: The name that the list has in Python; None: there is none.
+        arguments: The names that the list has in Python, and the device behind it if there is such an argument.
 
     Attributes:
         block: The body.
     """
 
-    def __init__(self, functions: Mapping[str, int], mesh: Sequence[int], argument: str | None = "inputs") -> None:
+    def __init__(self, functions: Mapping[str, int], mesh: Sequence[int], arguments: Sequence[str]) -> None:
         self._functions = functions
         self._mesh = mesh
-        self._values: dict[str, SSAValue] = {}
-        self._argument = argument
-        self.block = Block(arg_types=[list_type()] if argument else [])
+        self._arguments = [*arguments]
+        self.block = Block(arg_types=[list_type(), device_type()][: len(arguments)])
+        self._values: dict[str, SSAValue] = dict.fromkeys(arguments[1:], self.block.args[-1]) if arguments[1:] else {}
 
     def add(self, op: Operation) -> Operation:
         """Adds an operation."""
@@ -143,7 +148,7 @@ class BodyWriter:
     def device(self) -> SSAValue:
         """The device, which the first reader opens."""
         if _DEVICE_NAME not in self._values:
-            kind = parsed_type('!emitpy.opaque<"ttnn.distributed.MeshDevice">')
+            kind = device_type()
             rows = [1] * (2 - len(self._mesh)) + [*self._mesh]
             call = emitpy_op(
                 "call_opaque", results=[kind], callee=StringAttr(DEVICE), **_arguments([opaque(str((*rows,)))], [""])
@@ -174,7 +179,7 @@ class BodyWriter:
         """The results of a function of the module, whose one argument and result are lists."""
         passed = [each for each in call.args if not isinstance(each, ast.Name) or each.id != _DEVICE_NAME]
         listed = self.add(self._call_opaque("util_create_list", [self.value(each) for each in passed], [list_type()]))
-        made = self.add(CallOp(callee, [listed.results[0]], [list_type()]))
+        made = self.add(CallOp(callee, [listed.results[0], *self.block.args[1:]], [list_type()]))
         if self._functions[callee] > 1 and count == 1:
             return [_named(made, name)]  # its elements are read one by one
         return [self._element(made.results[0], index, name) for index in range(count)]
@@ -194,13 +199,13 @@ class BodyWriter:
         self.finish()
         types = [each.type for each in self.block.args]
         type_ = FunctionType.from_lists(types, [list_type()] if results is None else [*results])
-        notes = [DictionaryAttr({_NAME: StringAttr(self._argument)})] if self._argument else None
+        notes = [DictionaryAttr({_NAME: StringAttr(each)}) for each in self._arguments]
         return FuncOp(
             name,
             type_,
             Region(self.block),
             visibility=StringAttr("private") if private else None,
-            arg_attrs=None if notes is None else ArrayAttr(notes),
+            arg_attrs=ArrayAttr(notes) if notes else None,
         )
 
 

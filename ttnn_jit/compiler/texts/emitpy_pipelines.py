@@ -37,7 +37,6 @@ _OWN_OPTIONS = {
 }
 _FIXED = {
     "split-files": "one file is written",
-    "target-module": "functions open their device",
     "try-recover-structure": "functions of the text are not split",
 }
 """Options that only have their default here -> why."""
@@ -68,6 +67,8 @@ class ConvertTTNNToEmitPy(ModulePass):
         mesh = mesh_of_text(op) or (1,)
         module = TextModule(op.clone(), PRESETS["cpu"], mesh)
         program = translated([(module, name) for name in entries_of(op)], INLINE_NUMBERS)
+        if own["target-module"] == "true" and len(program.entries) != 1:
+            raise ArgumentError(f"`target-module=true` takes one entry point, and there are {len(program.entries)}")
         made = _ModuleWriter(program, mesh, own).ops()
         for old in detach_all(op.body.block):
             old.drop_all_references()
@@ -127,6 +128,8 @@ class _ModuleWriter:
         self._program = program
         self._mesh = mesh
         self._options = options
+        self._is_target_module = options["target-module"] == "true"
+        self._arguments = ["input", "device"] if self._is_target_module else ["inputs"]
         tree = ast.parse(program.source)
         self._defined = {each.name: each for each in tree.body if isinstance(each, ast.FunctionDef)}
         self._entries = {each.name: each for each in program.entries}
@@ -153,39 +156,39 @@ class _ModuleWriter:
             if entry.preparation:
                 found.append(self._function(entry.preparation))
                 found.append(emitpy_op("global", sym_name=StringAttr(_cache(entry)), initial_value=opaque("None")))
-            found += [self._entry(entry), self._inputs(entry)]
-        return [*found, self._main()]
+            found += [self._entry(entry)] if self._is_target_module else [self._entry(entry), self._inputs(entry)]
+        return found if self._is_target_module else [*found, self._main()]
 
     def _parameters(self, name: str) -> list[str]:
         return [each.arg for each in self._defined[name].args.args if each.arg != "device"]
 
     def _function(self, name: str) -> FuncOp:
         """A function that is called with a list."""
-        writer = BodyWriter(self._counts, self._mesh)
+        writer = BodyWriter(self._counts, self._mesh, self._arguments)
         writer.bind(self._parameters(name), writer.block.args[0])
         writer.statements(self._defined[name].body)
         return writer.function(name, private=True)
 
     def _entry(self, entry: TranslatedEntry) -> FuncOp:
         """An entry point: what its preparation makes is kept in a global after the first call."""
-        writer = BodyWriter(self._counts, self._mesh)
+        writer = BodyWriter(self._counts, self._mesh, self._arguments)
         names, given = self._parameters(entry.name), len(entry.arguments)
         writer.bind(names[:given], writer.block.args[0])
         if entry.preparation:
             cache = _cache(entry)
             kept = writer.add(emitpy_op("global_statement", results=[list_type()], name=symbol(cache))).results[0]
             block = Block()
-            made = CallOp(entry.preparation, [writer.block.args[0]], [list_type()])
+            made = CallOp(entry.preparation, writer.block.args, [list_type()])
             block.add_ops([made, emitpy_op("assign_global", made.results, name=symbol(cache))])
             condition = StringAttr("{} is None")
             writer.add(emitpy_op("if", [kept], regions=[Region(block), Region()], condition=condition))
             writer.bind(names[given:], kept)
         writer.statements(self._defined[entry.name].body)
-        return writer.function(_public(entry))
+        return writer.function("forward" if self._is_target_module else _public(entry))
 
     def _inputs(self, entry: TranslatedEntry) -> FuncOp:
         """The function that makes the inputs of an entry point: ones, or tensors of files."""
-        writer = BodyWriter(self._counts, self._mesh, None)
+        writer = BodyWriter(self._counts, self._mesh, [])
         made = [writer.value(self._input(index, entry), "arg") for index in range(len(entry.arguments))]
         writer.returned(made)
         return writer.function(f"create_inputs_for_{_public(entry)}")
@@ -202,7 +205,7 @@ class _ModuleWriter:
         return _call(f"ttnn.ones({list(spec.shape)}, {place}, device=device)")
 
     def _main(self) -> FuncOp:
-        writer = BodyWriter(self._counts, self._mesh, None)
+        writer = BodyWriter(self._counts, self._mesh, [])
         for entry in self._entries.values():
             inputs = writer.add(CallOp(f"create_inputs_for_{_public(entry)}", [], [list_type()]))
             writer.add(CallOp(_public(entry), [inputs.results[0]], [list_type()]))

@@ -12,7 +12,9 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
+from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.functions import functions_of
+from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.meshes_of_texts import mesh_of_text
 from ttnn_jit.dialects.text_calls.op_calls import bound_op, declared_name
 from ttnn_jit.dialects.text_calls.text_attributes import name_of
@@ -37,12 +39,16 @@ class StablehloPipeline(ModulePass):
 
     Attributes:
         mesh_shape: The extents of the mesh, if the module's is not meant.
+        automatic_arg_analysis: Whether an analysis cuts arguments if the text states no sharding, which is refused.
+        enable_auto_sharding: Likewise, for all tensors.
     """
 
     name = "stablehlo-pipeline"
     over_texts: ClassVar[bool] = True
 
     mesh_shape: tuple[int, ...] = ()
+    automatic_arg_analysis: bool = False
+    enable_auto_sharding: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Changes the functions of the module `op`.
@@ -53,6 +59,12 @@ class StablehloPipeline(ModulePass):
         Inline().apply(ctx, op)
         devices = math.prod(self.mesh_shape or mesh_of_text(op) or (1,))
         if devices > 1:
+            if (self.automatic_arg_analysis or self.enable_auto_sharding) and not _states_shardings(op):
+                raise CompileError(
+                    "the text states no sharding, and no pass here chooses how arguments are cut among devices",
+                    location=next((location_of(each) for each in functions_of(op)), None),
+                    help="without `automatic-arg-analysis` and `enable-auto-sharding` each device computes all",
+                )
             if _is_cut_by_hand(op):
                 return
             if _call_composites(op):
@@ -60,6 +72,16 @@ class StablehloPipeline(ModulePass):
             partition(op, self.mesh_shape)
         for each in [*op.walk()]:
             _drop_shardings(each)
+
+
+def _states_shardings(module: ModuleOp) -> bool:
+    """Whether an argument, a result or an operation says how it is cut, or a computation on parts is written out."""
+    names = {declared_name(op) for op in module.walk()}
+    if names & {"sdy.manual_computation", "sdy.sharding_constraint", *SHARDED_BY_HAND}:
+        return True
+    noted = [str(each.arg_attrs) + str(each.res_attrs) for each in functions_of(module)]
+    on_ops = [{*op.attributes, *op.properties} for op in module.walk()]
+    return any(name in each for name in SHARDINGS for each in (*noted, *on_ops))
 
 
 def _is_cut_by_hand(module: ModuleOp) -> bool:

@@ -144,7 +144,7 @@ def _of_row(rewriter: Rewriter, name: str, attribute: str, value: int) -> Attrib
 @_of("ttir.pow")
 def _pow(op: Operation, rewriter: Rewriter) -> list[SSAValue]:
     exponent = number_of(kept_value(unmoved(op.operands[1])))
-    if exponent is None:
+    if exponent is None or exponent < 0:  # `ttnn.pow_scalar` takes no negative exponent
         operands = {"lhs": op.operands[0], "rhs": op.operands[1]}
         return [rewriter.value("ttnn.pow_tensor", operands, {}, _result(op), op)]
     properties = {"rhs": integer(exponent) if isinstance(exponent, int) else FloatAttr(exponent, f32)}

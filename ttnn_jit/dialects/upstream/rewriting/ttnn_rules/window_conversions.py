@@ -101,7 +101,9 @@ def _conv_transpose2d(op: Operation, rewriter: Rewriter) -> list[SSAValue]:
 
 
 def _conv3d(op: Operation, rewriter: Rewriter) -> list[SSAValue]:
-    batch, depth, height, width, channels = shape_of(op.operands[0].type)
+    order_of_input = [_dim(op, f"{name}_dim", at) for at, name in enumerate(_VOLUME)]
+    volume = _permuted(op.operands[0], order_of_input, rewriter, op)
+    batch, depth, height, width, channels = shape_of(volume.type)
     out, per_group, *kernel = shape_of(op.operands[1].type)
     numbers = {name: integers_in(op.properties.get(name)) for name in ("stride", "padding")}
     triples = {name: each * 3 if len(each) == 1 else each for name, each in numbers.items()}
@@ -127,8 +129,28 @@ def _conv3d(op: Operation, rewriter: Rewriter) -> list[SSAValue]:
         "dtype": data_type_attribute(_result(op).get_element_type()),
     }
     flat_bias = reshaped(bias, (1, out), rewriter, op) if bias is not None else None
-    operands = {"input": op.operands[0], "weight": weight, "bias": flat_bias, "device": rewriter.device(op)}
-    return [rewriter.value("ttnn.conv3d", operands, properties, _result(op), op)]
+    operands = {"input": volume, "weight": weight, "bias": flat_bias, "device": rewriter.device(op)}
+    shape = [shape_of(_result(op))[each] for each in order_of_input]
+    made = rewriter.value("ttnn.conv3d", operands, properties, relaid(_result(op), shape), op)
+    return [_permuted(made, [order_of_input.index(each) for each in range(len(shape))], rewriter, op)]
+
+
+_VOLUME = ("batch", "depth", "height", "width", "channel")
+"""The dimensions of a volume, in the order of TTNN."""
+
+
+def _dim(op: Operation, name: str, default: int) -> int:
+    """A dimension that an operation names."""
+    found = integers_in(op.properties.get(name))
+    return found[0] if found else default
+
+
+def _permuted(value: SSAValue, order: Sequence[int], rewriter: Rewriter, at: Operation) -> SSAValue:
+    """A tensor with its dimensions in another order; itself if the order is its own."""
+    if [*order] == [*range(len(order))]:
+        return value
+    type_ = relaid(value.type, [shape_of(value.type)[each] for each in order])
+    return rewriter.value("ttnn.permute", {"input": value}, {"permutation": dense_i64(order)}, type_, at)
 
 
 def _pool2d(op: Operation, rewriter: Rewriter) -> list[SSAValue]:
