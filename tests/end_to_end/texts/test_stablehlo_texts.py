@@ -426,3 +426,31 @@ def test_shardings_of_xla_are_partitioned_along_a_new_mesh():
     assert found.count("stablehlo.all_gather") == 2
     assert re.search(r"dot_general .* : \(tensor<4x4xf32>, tensor<4x3xf32>\) -> tensor<4x3xf32>", found)
     assert_runs_alike(OF_XLA, "stablehlo-pipeline,stablehlo-to-ttir-pipeline")
+
+
+XLA_SHARDY = """
+module attributes {mhlo.frontend_attributes = {xla.sdy.meshes = "{mesh = #sdy.mesh<[\\22_axis_0\\22=2]>}"}} {
+  func.func @main(%w: tensor<8x6xf32> {mhlo.frontend_attributes = {xla.sdy.sharding =
+      "#sdy.sharding<@mesh, [{}, {\\22_axis_0\\22}]>"}, mhlo.sharding = "{devices=[1,2]<=[2]}"}, %x: tensor<4x6xf32>)
+      -> (tensor<4x8xf32> {mhlo.sharding = "{devices=[2,1]<=[2]}"}) {
+    %0 = stablehlo.transpose %w, dims = [1, 0] : (tensor<8x6xf32>) -> tensor<6x8xf32>
+    %1 = stablehlo.dot_general %x, %0, contracting_dims = [1] x [0]
+        : (tensor<4x6xf32>, tensor<6x8xf32>) -> tensor<4x8xf32>
+    %2 = stablehlo.custom_call @xla.sdy.FuncResultSharding(%1) {has_side_effect = true, mhlo.frontend_attributes =
+        {xla.sdy.sharding = "#sdy.sharding_per_value<[<@mesh, [{\\22_axis_0\\22}, {}]>]>"}}
+        : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    return %2 : tensor<4x8xf32>
+  }
+}
+"""
+
+
+def test_shardings_in_attributes_of_a_frontend_are_those_of_shardy():
+    found = converted(XLA_SHARDY, "stablehlo-pipeline")
+    assert 'sdy.mesh @mesh = <["_axis_0_aux"=1, "_axis_0"=2]>' in found
+    assert 'in_shardings=[<@mesh, [{}, {"_axis_0"}]>, <@mesh, [{}, {"_axis_0"}]>]' in found
+    assert 'out_shardings=[<@mesh, [{"_axis_0"}, {}]>]' in found
+    assert "stablehlo.all_reduce" in found
+    w, x = torch.arange(48.0).remainder(5).reshape(8, 6), torch.arange(24.0).remainder(7).reshape(4, 6)
+    (own,) = ran(converted(XLA_SHARDY, "stablehlo-pipeline,stablehlo-to-ttir-pipeline"), [w, x])[1]
+    assert torch.equal(own, x @ w.T)

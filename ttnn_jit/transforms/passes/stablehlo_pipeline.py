@@ -22,6 +22,7 @@ from ttnn_jit.transforms.passes.convert_stablehlo_to_ttir import call_decomposit
 from ttnn_jit.transforms.passes.inline import Inline
 from ttnn_jit.transforms.shardings.partitioning import partition
 from ttnn_jit.transforms.shardings.stated import SHARDINGS
+from ttnn_jit.transforms.shardings.xla_attributes import state_shardings
 
 SHARDED_BY_HAND = ("stablehlo.custom_call@SPMDFullToShardShape", "stablehlo.custom_call@SPMDShardToFullShape")
 """Ops whose results, or operands, are parts."""
@@ -51,6 +52,7 @@ class StablehloPipeline(ModulePass):
             CompileError: A sharding is not partitioned here.
         """
         Inline().apply(ctx, op)
+        state_shardings(op)
         devices = math.prod(self.mesh_shape or mesh_of_text(op) or (1,))
         if devices > 1:
             if _is_cut_by_hand(op):
