@@ -454,3 +454,41 @@ def test_shardings_in_attributes_of_a_frontend_are_those_of_shardy():
     w, x = torch.arange(48.0).remainder(5).reshape(8, 6), torch.arange(24.0).remainder(7).reshape(4, 6)
     (own,) = ran(converted(XLA_SHARDY, "stablehlo-pipeline,stablehlo-to-ttir-pipeline"), [w, x])[1]
     assert torch.equal(own, x @ w.T)
+
+
+COMPOSITES = """
+module {
+  sdy.mesh @mesh = <["x"=2, "y"=2]>
+  func.func private @norm(%x: tensor<2x4x6x8xf32>, %w: tensor<8xf32>) -> tensor<2x4x6x8xf32> {
+    return %x : tensor<2x4x6x8xf32>
+  }
+  func.func private @twice(%x: tensor<2x4x6x8xf32>) -> tensor<2x4x6x8xf32> {
+    %0 = stablehlo.add %x, %x : tensor<2x4x6x8xf32>
+    return %0 : tensor<2x4x6x8xf32>
+  }
+  func.func @main(%x: tensor<2x4x6x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}, {}, {}]>},
+      %k: tensor<2x2x6x8xf32>, %w: tensor<8xf32>, %m: tensor<2x1x6x6xf32>) -> tensor<2x4x6x8xf32> {
+    %0 = stablehlo.composite "tenstorrent.rms_norm" %x, %w {composite_attributes = {normalized_shape = dense<8> :
+        tensor<1xi64>, epsilon = 1.0e-5 : f32}, decomposition = @norm}
+        : (tensor<2x4x6x8xf32>, tensor<8xf32>) -> tensor<2x4x6x8xf32>
+    %1 = stablehlo.composite "own.twice" %0 {decomposition = @twice} : (tensor<2x4x6x8xf32>) -> tensor<2x4x6x8xf32>
+    %2 = stablehlo.custom_call @tt.scaled_dot_product_attention(%1, %k, %k, %m) {mhlo.frontend_attributes =
+        {is_causal = "False"}} : (tensor<2x4x6x8xf32>, tensor<2x2x6x8xf32>, tensor<2x2x6x8xf32>, tensor<2x1x6x6xf32>)
+        -> tensor<2x4x6x8xf32>
+    return %2 : tensor<2x4x6x8xf32>
+  }
+}
+"""
+
+
+def test_norms_and_attention_are_computed_on_parts_and_other_composites_are_flattened():
+    found = converted(COMPOSITES, "stablehlo-pipeline")
+    assert not re.search("all_gather|all_to_all|stablehlo.composite", found)
+    assert "@tenstorrent.rms_norm" in found
+    assert re.search(
+        r"@tt.scaled_dot.* : \(tensor<1x2x6x8xf32>, tensor<1x1x6x8xf32>, tensor<1x1x6x8xf32>, tensor<1x1", found
+    )
+    as_ttir = converted(found, "stablehlo-to-ttir-pipeline")
+    inputs, (own,) = ran(as_ttir)
+    whole = converted(COMPOSITES.replace('"x"=2, "y"=2', '"x"=1, "y"=1'), "stablehlo-to-ttir-pipeline")
+    torch.testing.assert_close(own, ran(whole, inputs)[1][0], rtol=1e-5, atol=1e-6)
