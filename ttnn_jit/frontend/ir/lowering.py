@@ -24,6 +24,7 @@ from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text, s
 from ttnn_jit.dialects.text_calls.text_attributes import name_of, symbol_of
 from ttnn_jit.frontend.ir.known_values import trip_count
 from ttnn_jit.frontend.writing.module_builder import ModuleBuilder
+from ttnn_jit.ops import TYPECAST
 from ttnn_jit.ops.families.decomposition import Operand as Called
 from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.text_operation import DenseNumbers, Role, TextCall, TextOperation
@@ -116,7 +117,12 @@ class OpsOfText(WideOps, FunctionOps):
         return FunctionOps.results(self, operation, operands, *statics)
 
     def cast(self, x: Value, dtype: DataType) -> Value:
-        """`x` cast as the builder rounds."""
+        """`x` cast as the builder rounds; block floats are packed by tiles, whatever the layout of `x`."""
+        if dtype.is_block_float and x.spec.layout is not Layout.TILE:
+            spec = x.spec.with_(dtype=dtype, layout=Layout.TILE)
+            operands = [(x.handle, x.spec)]
+            ((handle, made),) = self._lowering.builder.write(TYPECAST, operands, (dtype,), (spec,), self._location)
+            return Value(self, made, handle)
         return FunctionOps.rounded(self, x, dtype)
 
     def filled_short(self, number: float, spec: TensorSpec) -> Value:

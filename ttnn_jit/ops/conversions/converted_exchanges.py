@@ -399,7 +399,7 @@ def mesh_shard(ops: TtirOps, x: Tensor, kind: Tensor, direction: str, tiling: Ti
         kind.element,
         shard_type="devices" if cuts else "replicate",
         shard_direction=direction,
-        shard_shape=tiling.counts if cuts else (1,),
+        shard_shape=(*tiling.counts, *(1,) * (x.rank - len(tiling.counts))) if cuts else (1,),
         shard_dims=dimensions_of_mesh(tiling, ops.mesh) if cuts else (-1,),
     )
 

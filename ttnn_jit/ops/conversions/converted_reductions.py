@@ -13,7 +13,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import DTypeError, ShapeError
 from ttnn_jit.ops.conversions import sharding_rules
-from ttnn_jit.ops.families.complex_parts import by_parts
+from ttnn_jit.ops.families.complex_parts import ComplexTensor
 from ttnn_jit.ops.families.conversion_protocol import BOOL, ConversionCall, Tensor, TtirOps
 from ttnn_jit.ops.families.dialect_conversion import Conversion, RegionInText, conversion
 from ttnn_jit.ops.families.text_operation import REQUIRED, DenseNumbers, TextCall
@@ -104,15 +104,18 @@ def _reduced_in_torch(torch: Any, call: TextCall) -> list[Any]:
     return _folded_in_torch(torch, call.body, starts, rows)
 
 
-def _sum_of_parts(ops: TtirOps, call: ConversionCall) -> Any:
-    """A sum of complex numbers.
+def _sum_of_parts(ops: TtirOps, call: ConversionCall) -> ComplexTensor:
+    """The sum of real and that of imaginary parts.
 
     Raises:
         DTypeError: Its region is no sum.
     """
     if call.body.single is None or call.body.single.reduction != "ttir.sum":
         raise DTypeError("complex numbers are summed, and not reduced otherwise")
-    return by_parts(_reduced)(ops, call)
+    (x,), (start,) = call.inputs, call.init_values
+    sums = [ops.reduced("ttir.sum", each, tuple(call.dimensions)) for each in x.parts]
+    pairs = zip(sums, start.parts, strict=True)
+    return ComplexTensor(*(ops.same("ttir.add", each, ops.spread(own, each.shape)) for each, own in pairs))
 
 
 REDUCE = conversion(

@@ -12,11 +12,18 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from ttnn_jit.diagnostics.errors import CompileError
-from ttnn_jit.ops.families.complex_parts import Convert, by_parts, converted_parts, golden_of_pairs, has_complex
+from ttnn_jit.ops.families.complex_parts import (
+    Convert,
+    OnPairs,
+    by_parts,
+    converted_parts,
+    golden_of_pairs,
+    has_complex,
+)
 from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, TtirOps
 from ttnn_jit.ops.families.decomposition import Value
 from ttnn_jit.ops.families.sharding_rule import Shape, ShardingRule, pointwise
-from ttnn_jit.ops.families.text_operation import OpInText, TextCall, TextOperation, TextOps, element_of
+from ttnn_jit.ops.families.text_operation import OpInText, Role, TextCall, TextOperation, TextOps, element_of
 from ttnn_jit.process.dataclass import dataclass
 
 
@@ -77,7 +84,7 @@ class Conversion(TextOperation):
     is_elementwise: bool = False
     reduction: str = ""
     neutral: Callable[[Tensor], float] | None = None
-    of_complex: Convert | None = None
+    of_complex: Convert | OnPairs | None = None
     sharded_by: RuleOfCall | None = None
     states_parts: tuple[str, ...] = ()
 
@@ -97,7 +104,9 @@ class Conversion(TextOperation):
         return _converted(self.convert, self.of_complex, ops, call)
 
 
-def _converted(convert: Convert, of_complex: Convert | None, ops: TtirOps, call: ConversionCall) -> list[Tensor]:
+def _converted(
+    convert: Convert, of_complex: Convert | OnPairs | None, ops: TtirOps, call: ConversionCall
+) -> list[Tensor]:
     if has_complex(call):
         return converted_parts(of_complex, ops, call)
     return listed(convert(ops, call))
@@ -139,7 +148,7 @@ def _as_tensor(given: Any) -> Any:
     return Tensor(given.shape, element_of(given.spec.dtype), given) if isinstance(given, Value) else given
 
 
-def _over_texts(convert: Convert, of_complex: Convert | None) -> Callable[[TextOps, TextCall], Any]:
+def _over_texts(convert: Convert, of_complex: Convert | OnPairs | None) -> Callable[[TextOps, TextCall], Any]:
     """`convert` as a function that writes calls of declared operations."""
 
     def write(ops: TextOps, call: TextCall) -> list[Value]:
@@ -209,6 +218,8 @@ def conversion(
     options = {name: attributes.pop(name) for name in _OPTIONS if name in attributes}
     if attributes.pop("acts_on_parts", False):
         options["of_complex"] = by_parts(convert)
+    if options.get("role") is Role.EXCHANGES:
+        options["of_complex"] = OnPairs(convert)
     return Conversion(
         names=tuple(names.split()),
         form=OpInText(tuple(operands.split()), attributes),

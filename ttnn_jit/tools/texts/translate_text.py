@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ttnn_jit.compiler.texts.translated_programs import INLINE_NUMBERS, TranslatedText, on_chip, translated
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.process.complete_file import complete_file
 from ttnn_jit.tools.texts.run_text import chosen_entries
 
 
@@ -26,7 +27,8 @@ def write_constants(program: TranslatedText, output: Path | None) -> None:
     """Writes the constants of a program beside it.
 
     Raises:
-        ArgumentError: The program is printed, and has constants that lie in a file; or that cannot be written.
+        ArgumentError: The program is printed, and has constants that lie in a file.
+        OSError: The file cannot be written.
     """
     if not program.constants:
         return
@@ -37,8 +39,5 @@ def write_constants(program: TranslatedText, output: Path | None) -> None:
         )
     import torch
 
-    file = output.with_suffix(".pt")
-    try:
+    with complete_file(output.with_suffix(".pt")) as file:
         torch.save(dict(program.constants), file)
-    except (OSError, RuntimeError) as error:
-        raise ArgumentError(f"{file} cannot be written: {error}") from error

@@ -90,7 +90,7 @@ def _call_composites(module: ModuleOp) -> bool:
         if isinstance(known, Conversion) and known.sharded_by is not None:
             _make_custom_call(op, target)
         else:
-            call_decomposition(op, read)
+            call_decomposition(op, read, op.result_types)
             found = True
     return found
 

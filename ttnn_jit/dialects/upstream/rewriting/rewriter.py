@@ -68,6 +68,7 @@ class Rewriter:
         row = self.row(name)
         assert row is not None, f"the tables have {name}"
         groups = [_group(operands.get(each.name)) for each in row.operands]
+        assert sum(map(len, groups)) == sum(len(_group(each)) for each in operands.values()), f"operands of {name}"
         known = {each.name for each in row.attributes}
         kept = {key: value for key, value in properties.items() if value is not None and key in known}
         if row.has("AttrSizedOperandSegments"):
