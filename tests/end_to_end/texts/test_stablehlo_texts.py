@@ -491,3 +491,11 @@ def test_norms_and_attention_are_computed_on_parts_and_other_composites_are_flat
     inputs, (own,) = ran(as_ttir)
     whole = converted(COMPOSITES.replace('"x"=2, "y"=2', '"x"=1, "y"=1'), "stablehlo-to-ttir-pipeline")
     torch.testing.assert_close(own, ran(whole, inputs)[1][0], rtol=1e-5, atol=1e-6)
+
+
+def test_collectives_of_a_text_without_shardings_stay():
+    text = REFUSED_SHARDINGS["exchanges parts outside of a manual computation"]
+    bare = re.sub(r" \{sdy.sharding = .*?\]>\}|    %0 = sdy.*\n", "", text).replace("(%0)", "(%x)")
+    found = converted(bare, "stablehlo-pipeline")
+    assert "collective_permute" in found
+    assert "manual_computation" not in found
