@@ -446,3 +446,77 @@ def test_an_analysis_of_arguments_is_not_asked_for_where_shardings_are_stated(tm
     assert "text.mlir:3:7: error: the text states no sharding" in capsys.readouterr().err
     assert opt_main(["--stablehlo-pipeline=automatic-arg-analysis=true enable-auto-sharding=false", str(file)]) == 1
     assert opt_main(["--stablehlo-pipeline=mesh-shape=1,1 automatic-arg-analysis", str(file)]) == 0
+
+
+XLA_SHARDY = """
+module attributes {mhlo.frontend_attributes = {xla.sdy.meshes = "{mesh = #sdy.mesh<[\\22_axis_0\\22=2]>}"}} {
+  func.func @main(%w: tensor<8x6xf32> {mhlo.frontend_attributes = {xla.sdy.sharding =
+      "#sdy.sharding<@mesh, [{}, {\\22_axis_0\\22}]>"}, mhlo.sharding = "{devices=[1,2]<=[2]}"}, %x: tensor<4x6xf32>)
+      -> (tensor<4x8xf32> {mhlo.sharding = "{devices=[2,1]<=[2]}"}) {
+    %0 = stablehlo.transpose %w, dims = [1, 0] : (tensor<8x6xf32>) -> tensor<6x8xf32>
+    %1 = stablehlo.dot_general %x, %0, contracting_dims = [1] x [0]
+        : (tensor<4x6xf32>, tensor<6x8xf32>) -> tensor<4x8xf32>
+    %2 = stablehlo.custom_call @xla.sdy.FuncResultSharding(%1) {has_side_effect = true, mhlo.frontend_attributes =
+        {xla.sdy.sharding = "#sdy.sharding_per_value<[<@mesh, [{\\22_axis_0\\22}, {}]>]>"}}
+        : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    return %2 : tensor<4x8xf32>
+  }
+}
+"""
+
+
+def test_shardings_in_attributes_of_a_frontend_are_those_of_shardy():
+    found = converted(XLA_SHARDY, "stablehlo-pipeline")
+    assert 'sdy.mesh @mesh = <["_axis_0_aux"=1, "_axis_0"=2]>' in found
+    assert 'in_shardings=[<@mesh, [{}, {"_axis_0"}]>, <@mesh, [{}, {"_axis_0"}]>]' in found
+    assert 'out_shardings=[<@mesh, [{"_axis_0"}, {}]>]' in found
+    assert "stablehlo.all_reduce" in found
+    w, x = torch.arange(48.0).remainder(5).reshape(8, 6), torch.arange(24.0).remainder(7).reshape(4, 6)
+    (own,) = ran(converted(XLA_SHARDY, "stablehlo-pipeline,stablehlo-to-ttir-pipeline"), [w, x])[1]
+    assert torch.equal(own, x @ w.T)
+
+
+COMPOSITES = """
+module {
+  sdy.mesh @mesh = <["x"=2, "y"=2]>
+  func.func private @norm(%x: tensor<2x4x6x8xf32>, %w: tensor<8xf32>) -> tensor<2x4x6x8xf32> {
+    return %x : tensor<2x4x6x8xf32>
+  }
+  func.func private @twice(%x: tensor<2x4x6x8xf32>) -> tensor<2x4x6x8xf32> {
+    %0 = stablehlo.add %x, %x : tensor<2x4x6x8xf32>
+    return %0 : tensor<2x4x6x8xf32>
+  }
+  func.func @main(%x: tensor<2x4x6x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}, {}, {}]>},
+      %k: tensor<2x2x6x8xf32>, %w: tensor<8xf32>, %m: tensor<2x1x6x6xf32>) -> tensor<2x4x6x8xf32> {
+    %0 = stablehlo.composite "tenstorrent.rms_norm" %x, %w {composite_attributes = {normalized_shape = dense<8> :
+        tensor<1xi64>, epsilon = 1.0e-5 : f32}, decomposition = @norm}
+        : (tensor<2x4x6x8xf32>, tensor<8xf32>) -> tensor<2x4x6x8xf32>
+    %1 = stablehlo.composite "own.twice" %0 {decomposition = @twice} : (tensor<2x4x6x8xf32>) -> tensor<2x4x6x8xf32>
+    %2 = stablehlo.custom_call @tt.scaled_dot_product_attention(%1, %k, %k, %m) {mhlo.frontend_attributes =
+        {is_causal = "False"}} : (tensor<2x4x6x8xf32>, tensor<2x2x6x8xf32>, tensor<2x2x6x8xf32>, tensor<2x1x6x6xf32>)
+        -> tensor<2x4x6x8xf32>
+    return %2 : tensor<2x4x6x8xf32>
+  }
+}
+"""
+
+
+def test_norms_and_attention_are_computed_on_parts_and_other_composites_are_flattened():
+    found = converted(COMPOSITES, "stablehlo-pipeline")
+    assert not re.search("all_gather|all_to_all|stablehlo.composite", found)
+    assert "@tenstorrent.rms_norm" in found
+    assert re.search(
+        r"@tt.scaled_dot.* : \(tensor<1x2x6x8xf32>, tensor<1x1x6x8xf32>, tensor<1x1x6x8xf32>, tensor<1x1", found
+    )
+    as_ttir = converted(found, "stablehlo-to-ttir-pipeline")
+    inputs, (own,) = ran(as_ttir)
+    whole = converted(COMPOSITES.replace('"x"=2, "y"=2', '"x"=1, "y"=1'), "stablehlo-to-ttir-pipeline")
+    torch.testing.assert_close(own, ran(whole, inputs)[1][0], rtol=1e-5, atol=1e-6)
+
+
+def test_collectives_of_a_text_without_shardings_stay():
+    text = REFUSED_SHARDINGS["exchanges parts outside of a manual computation"]
+    bare = re.sub(r" \{sdy.sharding = .*?\]>\}|    %0 = sdy.*\n", "", text).replace("(%0)", "(%x)")
+    found = converted(bare, "stablehlo-pipeline")
+    assert "collective_permute" in found
+    assert "manual_computation" not in found

@@ -59,7 +59,7 @@ class ConvertTTNNToEmitPy(ModulePass):
 
         Raises:
             ArgumentError: An option is unknown, or has a value that is not honoured.
-            CompileError: An operation has no call in ttnn, or the text is for several devices.
+            CompileError: An operation has no call in ttnn.
         """
         own, others = _options_in(self.options)
         if others:

@@ -282,6 +282,7 @@ TRAINING = conversion(
     "operand scale offset",
     _training,
     _training_in_torch,
+    sharded_by=sharding_rules.trained,
     in_float32=True,
     epsilon=REQUIRED,
     feature_index=REQUIRED,

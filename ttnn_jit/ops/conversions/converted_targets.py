@@ -6,14 +6,16 @@ executed as its decomposition; these declarations say which op of TTIR the pass 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.conversions import sharding_rules
 from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, TtirOps
-from ttnn_jit.ops.families.dialect_conversion import Conversion, conversion
+from ttnn_jit.ops.families.dialect_conversion import Conversion, RuleOfCall, conversion
+from ttnn_jit.ops.families.sharding_rule import pointwise
 from ttnn_jit.ops.families.text_operation import REQUIRED, DenseNumbers, TextCall
 from ttnn_jit.ops.texts import text_operations
 
@@ -73,6 +75,7 @@ def _target(
     indices: str = "",
     rounds: bool = False,
     rename: Callable[[dict[str, Any]], dict[str, Any]] = lambda given: given,
+    sharded_by: RuleOfCall | None = None,
     **defaults: Any,
 ) -> Conversion:
     """A call that is one op of TTIR.
@@ -85,6 +88,7 @@ def _target(
         indices: Operands that are indices, by the names that they have in the op.
         rounds: Whether the op rounds values between its steps.
         rename: The attributes of the op, of those of the call.
+        sharded_by: As that of `Conversion`.
         **defaults: Attributes and their defaults.
     """
     own = [each.rstrip("?") for each in (order or operands).split()]
@@ -104,7 +108,7 @@ def _target(
 
     spelled = " ".join(f"stablehlo.{kind}@{name}" for name in names.split() for kind in ("custom_call", "composite"))
     limits = {name: partial(_limit, ttir, name) for name in indices.split()}
-    made = conversion(spelled, operands, convert, golden, index_limits=limits, **_CALL)
+    made = conversion(spelled, operands, convert, golden, index_limits=limits, sharded_by=sharded_by, **_CALL)
     return replace(made, golden=golden, rounds_intermediates=rounds)
 
 
@@ -159,6 +163,7 @@ TOPK = conversion(
     "input",
     _topk,
     _topk_in_torch,
+    sharded_by=sharding_rules.kept_dimensions(lambda call, shape: (_attributes(call, _TOPK)["dim"] % len(shape),)),
     compared_elements=_elements,
     **_CALL,
 )
@@ -169,6 +174,7 @@ TOP_K = conversion(
         "ttir.topk", [call.operand], call.results, k=call.k, dim=call.operand.rank - 1, largest=True, sorted=True
     ),
     lambda torch, call: torch.topk(call.operand, call.k),
+    sharded_by=sharding_rules.kept_dimensions(lambda _, shape: (len(shape) - 1,)),
     compared_elements=lambda torch, call, results: (results[0], torch.gather(call.operand, -1, results[1].long())),
     k=REQUIRED,
     is_stable=True,
@@ -176,16 +182,31 @@ TOP_K = conversion(
 
 
 def _unary(names: str, ttir: str) -> Conversion:
-    return _target(names, ttir, "input")
+    return _target(names, ttir, "input", sharded_by=pointwise)
+
+
+def _normalized_dimensions(call: ConversionCall, shape: Sequence[int]) -> Sequence[int]:
+    """The last dimensions, along which a norm is computed."""
+    return range(len(shape) - len(_attributes(call, {"normalized_shape": REQUIRED})["normalized_shape"]), len(shape))
+
+
+_BY_ROWS = sharding_rules.kept_dimensions(_normalized_dimensions)
 
 
 TEXTS = (
     _unary("mhlo.erf", "ttir.erf"),
     _unary("mhlo.asinh", "ttir.asinh"),
-    _target("tenstorrent.gelu", "ttir.gelu", "input", rename=lambda _: {}),
-    _target("tenstorrent.rms_norm", "ttir.rms_norm", "input weight? bias?", normalized_shape=REQUIRED, epsilon=1e-5),
-    _target(
-        "tenstorrent.layer_norm", "ttir.layer_norm", "input weight? bias?", normalized_shape=REQUIRED, epsilon=1e-5
+    _target("tenstorrent.gelu", "ttir.gelu", "input", rename=lambda _: {}, sharded_by=pointwise),
+    *(
+        _target(
+            f"tenstorrent.{name}",
+            f"ttir.{name}",
+            "input weight? bias?",
+            sharded_by=_BY_ROWS,
+            normalized_shape=REQUIRED,
+            epsilon=1e-5,
+        )
+        for name in ("rms_norm", "layer_norm")
     ),
     _target("tt.fill_cache", "ttir.fill_cache", "cache input", batch_offset=0),
     _target("tt.update_cache", "ttir.update_cache", "cache input update_index", indices="update_index", batch_offset=0),
@@ -207,6 +228,7 @@ TEXTS = (
         "ttir.scaled_dot_product_attention",
         "query key value attention_mask? attention_sink?",
         rounds=True,
+        sharded_by=sharding_rules.attended,
         is_causal=False,
         scale=None,
         sliding_window_size=None,

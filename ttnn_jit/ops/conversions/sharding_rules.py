@@ -163,6 +163,34 @@ def normalized(call: Any, operands: Shapes, results: Shapes) -> ShardingRule:
     return factors.rule([own, *[(own[call.feature_index],)] * (len(operands) - 1)], [own])
 
 
+def trained(call: Any, operands: Shapes, results: Shapes) -> ShardingRule:
+    """Of a batch norm that computes its means: vectors are cut with the features, other dimensions are whole."""
+    factors = Factors()
+    axis = call.feature_index
+    feature = (factors.new(operands[0][axis]),)
+
+    def dimensions(shape: Shape) -> Dimensions:
+        return (feature,) if len(shape) == 1 else tuple(feature if at == axis else () for at in range(len(shape)))
+
+    return factors.rule([*map(dimensions, operands)], [*map(dimensions, results)])
+
+
+def attended(_call: Any, operands: Shapes, results: Shapes) -> ShardingRule:
+    """Of an attention: batches and heads are cut; heads of keys serve equally many of queries. With a sink, batches."""
+    query, key, *_ = operands
+    factors = Factors()
+    batch = (factors.new(query[0]),)
+    serving = (factors.new(key[1]),) if len(operands) < 5 and query[1] % key[1] == 0 else ()
+    heads = (*serving, factors.new(query[1] // key[1])) if serving else ()
+    asked = (batch, heads, (), ())
+    mask = [
+        tuple(own if extent == of_query else () for own, extent, of_query in zip(asked, shape, query, strict=True))
+        for shape in operands[3:4]
+    ]
+    held = (batch, serving, (), ())
+    return factors.rule([asked, held, held, *mask, *map(whole, operands[4:])], [asked] * len(results))
+
+
 def gathered(call: Any, operands: Shapes, results: Shapes) -> ShardingRule:
     """Of a gather: index vectors are cut, and dimensions of which slices have all elements."""
     numbers = call.dimension_numbers

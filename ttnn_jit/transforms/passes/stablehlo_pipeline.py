@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
@@ -18,12 +18,15 @@ from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.meshes_of_texts import mesh_of_text
 from ttnn_jit.dialects.text_calls.op_calls import bound_op, declared_name
 from ttnn_jit.dialects.text_calls.text_attributes import name_of
-from ttnn_jit.dialects.writing.editing import erase
+from ttnn_jit.dialects.upstream.rewriting.rewriter import operation_kind
+from ttnn_jit.dialects.writing.editing import erase, insert_before
+from ttnn_jit.ops.families.dialect_conversion import Conversion
 from ttnn_jit.ops.texts import text_operations
 from ttnn_jit.transforms.passes.convert_stablehlo_to_ttir import call_decomposition
 from ttnn_jit.transforms.passes.inline import Inline
 from ttnn_jit.transforms.shardings.partitioning import partition
 from ttnn_jit.transforms.shardings.stated import SHARDINGS
+from ttnn_jit.transforms.shardings.xla_attributes import state_shardings
 
 SHARDED_BY_HAND = ("stablehlo.custom_call@SPMDFullToShardShape", "stablehlo.custom_call@SPMDShardToFullShape")
 """Ops whose results, or operands, are parts."""
@@ -57,6 +60,7 @@ class StablehloPipeline(ModulePass):
             CompileError: A sharding is not partitioned here.
         """
         Inline().apply(ctx, op)
+        state_shardings(op)
         devices = math.prod(self.mesh_shape or mesh_of_text(op) or (1,))
         if devices > 1:
             if (self.automatic_arg_analysis or self.enable_auto_sharding) and not _states_shardings(op):
@@ -95,15 +99,39 @@ def _is_cut_by_hand(module: ModuleOp) -> bool:
 
 
 def _call_composites(module: ModuleOp) -> bool:
-    """Replaces composites without a sharding rule by calls of their decompositions; whether there were any."""
+    """Replaces composites by calls of their decompositions; whether there were any.
+
+    Those whose declaration has a sharding rule become custom calls instead, as in tt-mlir: their decompositions are
+    functions of whole tensors.
+    """
     found = False
     for op in [each for each in module.walk() if name_of(each) == "stablehlo.composite"]:
         read = bound_op(op)
-        known = text_operations().get(f"{name_of(op)}@{read.arguments['name']}")
-        if known is None:
+        target = read.arguments["name"]
+        known = text_operations().get(f"stablehlo.custom_call@{target}")
+        if isinstance(known, Conversion) and known.sharded_by is not None:
+            _make_custom_call(op, target)
+        else:
             call_decomposition(op, read, op.result_types)
             found = True
     return found
+
+
+def _make_custom_call(op: Operation, target: str) -> None:
+    """Replaces a composite by a custom call with its attributes, `tt.composite_attributes`."""
+    stated = {name: op.attributes[name] for name in SHARDINGS if name in op.attributes}
+    attributes = op.properties.get("composite_attributes") or op.attributes.get("composite_attributes")
+    made = operation_kind("stablehlo.custom_call").create(
+        operands=[*op.operands],
+        result_types=[*op.result_types],
+        properties={"call_target_name": StringAttr(target)},
+        attributes=stated if attributes is None else {**stated, "tt.composite_attributes": attributes},
+    )
+    made.location = op.location
+    insert_before(made, op)
+    for old, new in zip(op.results, made.results, strict=True):
+        old.replace_all_uses_with(new)
+    erase(op)
 
 
 def _drop_shardings(op: Operation) -> None:

@@ -82,6 +82,11 @@ class _FunctionPartitioner:
             self._read(op)
         if self._stated.is_empty:
             return
+        for op, read in self._reads.items():
+            if read.operation.role is Role.EXCHANGES:
+                raise CompileError(
+                    f"`{name_of(op)}` exchanges parts outside of a manual computation", location=location_of(op)
+                )
         last = ops[-1]
         start = dict(self._stated.values)
         for value, each in zip(last.operands, self._stated.results, strict=True):
@@ -101,10 +106,6 @@ class _FunctionPartitioner:
         if read is None or not isinstance(operation, Conversion):
             return
         self._reads[op] = read
-        if operation.role is Role.EXCHANGES and not operation.states_parts:
-            raise CompileError(
-                f"`{name_of(op)}` exchanges parts outside of a manual computation", location=location_of(op)
-            )
         if operation.role is Role.COMPUTES and not _captured(op):
             operands, results = [_shape(each) for each in op.operands], [_shape(each) for each in op.results]
             rule = operation.sharding_rule(conversion_call(op, read), operands, results)

@@ -17,9 +17,13 @@ from ttnn_jit.dialects.upstream.rewriting.made_attributes import parsed
 from ttnn_jit.dialects.upstream.rewriting.rewriter import operation_kind
 from ttnn_jit.dialects.writing.editing import insert_before
 from ttnn_jit.ops.conversions.shardings import axes_of_tiling, tiling_of_text
+from ttnn_jit.ops.families.dialect_conversion import Conversion
 from ttnn_jit.ops.families.text_operation import Role, TextOperation
 from ttnn_jit.transforms.shardings.mesh_axes import Mesh, Sharding
 from ttnn_jit.transforms.shardings.propagation import Stated
+
+_AXES = ("x", "y", "z")
+"""The axes of a mesh that the text does not name."""
 
 SHARDINGS = ("sdy.sharding", "mhlo.sharding")
 """Attributes of arguments, results and ops that say how they are cut among devices."""
@@ -49,9 +53,26 @@ def mesh_in(module: ModuleOp, extents: Sequence[int]) -> Mesh | None:
     if not found:
         return _made_mesh(module, extents or mesh_of_text(module))
     name, axes = next(iter(found.items()))
+    if len(axes) == 1:
+        axes = _with_two_axes(module, axes)
     if extents and len(extents) != len(axes):
         raise CompileError(f"mesh-shape has {len(extents)} extents, and the mesh @{name} has {len(axes)} axes")
     return Mesh(name, dict(zip(axes, extents, strict=True)) if extents else axes)
+
+
+def _with_two_axes(module: ModuleOp, axes: Mapping[str, int]) -> dict[str, int]:
+    """A mesh of one axis as one of two, the first of one device, as those of ttnn are."""
+    (own,) = axes
+    wide = {f"{own}_aux": 1, **axes}
+    for op in module.body.block.ops:
+        if name_of(op) == "sdy.mesh" and attributes_of(op)["mesh"].get("axes", ()):
+            op.properties["mesh"] = _mesh_of(wide)
+    return wide
+
+
+def _mesh_of(sizes: Mapping[str, int]) -> Attribute:
+    axes = ", ".join(f'"{name}"={size}' for name, size in sizes.items())
+    return parsed(f"#sdy.mesh<[{axes}]>")
 
 
 def _made_mesh(module: ModuleOp, extents: Sequence[int]) -> Mesh | None:
@@ -59,9 +80,8 @@ def _made_mesh(module: ModuleOp, extents: Sequence[int]) -> Mesh | None:
     first = module.body.block.first_op
     if not extents or first is None:
         return None
-    sizes = {f"axis_{index}": extent for index, extent in enumerate(extents)}
-    axes = ", ".join(f'"{name}"={size}' for name, size in sizes.items())
-    properties = {"sym_name": StringAttr("mesh"), "mesh": parsed(f"#sdy.mesh<[{axes}]>")}
+    sizes = dict(zip(_AXES, (*(1,) * (2 - len(extents)), *extents), strict=False))
+    properties = {"sym_name": StringAttr("mesh"), "mesh": _mesh_of(sizes)}
     made = operation_kind("sdy.mesh").create(properties=properties)
     made.location = module.location
     insert_before(made, first)
@@ -108,9 +128,9 @@ class StatedShardings:
             for value, each in zip(op.results, attributes["out_shardings"].get("shardings", ()), strict=True):
                 self._state(value, self._of_axes(value.type, each, op)._replace(is_open=(False,) * _rank(value.type)))
             return
-        names = getattr(operation, "states_parts", ())
+        names = operation.states_parts if isinstance(operation, Conversion) else ()
         single = next((attributes[name] for name in names if name in attributes), None)
-        if single is not None:
+        if "sdy.sharding" not in attributes and single is not None:
             self._state(op.results[0], self._of_notes(op.results[0].type, {_kind(single): single}, op))
         elif "sdy.sharding" in attributes:
             listed = attributes["sdy.sharding"].get("shardings", ())
