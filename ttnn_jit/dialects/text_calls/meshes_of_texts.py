@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation
 
 from ttnn_jit.dialects.text_calls.text_attributes import attributes_of, value_of
@@ -13,8 +13,8 @@ from ttnn_jit.ops.families.text_operation import DenseNumbers
 
 
 def mesh_of_text(module: ModuleOp) -> tuple[int, ...]:
-    """The extents that a module's `sdy.mesh` says, its shardings or its partitions; none if it says nothing."""
-    return _of_axes(module) or _of_shardings(module)
+    """The extents that a module's `sdy.mesh` says, its shardings or its partitions, or which its ops need; else 1x1."""
+    return _of_axes(module) or _of_shardings(module) or _of_exchanges(module)
 
 
 def _of_axes(module: ModuleOp) -> tuple[int, ...]:
@@ -52,3 +52,39 @@ def _of_shardings(module: ModuleOp) -> tuple[int, ...]:
                 found.append(extents if len(extents) == 2 else (1, math.prod(extents)))
     best = max(found, key=lambda each: (math.prod(each), min(each)))
     return best if math.prod(best) > 1 else ()
+
+
+def _of_exchanges(module: ModuleOp) -> tuple[int, int]:
+    """The largest extents of devices that ops ask for, of shards that they cut, and of groups that exchange.
+
+    A tensor that is gathered, scattered or partitioned along an axis grows or shrinks by its extent.
+    """
+    extents = [1, 1]
+    for op in module.walk():
+        if not {"shard_dims", "cluster_axis", "mesh_shape"} & {*op.properties, *op.attributes}:
+            continue
+        given = attributes_of(op)
+        needed = [*given.get("mesh_shape", ())][:2] if isinstance(given.get("mesh_shape"), tuple) else []
+        for axis, dim in enumerate(given.get("shard_dims", ())[:2]):
+            needed += [1] * (axis + 1 - len(needed))
+            if 0 <= dim < len(given["shard_shape"]):
+                needed[axis] = given["shard_shape"][dim]
+        cluster = given.get("cluster_axis")
+        if cluster in {0, 1}:
+            needed = [1] * int(cluster) + [_growth(op)]
+        for axis, extent in enumerate(needed):
+            extents[axis] = max(extents[axis], int(extent))
+    return extents[0], extents[1]
+
+
+def _growth(op: Operation) -> int:
+    """How many times as large the result is as the first operand, or the operand as the result; 1 if neither is."""
+    if not op.operands or not op.results:
+        return 1
+    volumes = sorted(
+        math.prod(each.get_shape())
+        for each in (op.operands[0].type, op.results[0].type)
+        if isinstance(each, TensorType)
+    )
+    whole = len(volumes) == 2 and volumes[0] > 0 and volumes[1] % volumes[0] == 0
+    return volumes[1] // volumes[0] if whole else 1

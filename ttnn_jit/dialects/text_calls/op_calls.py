@@ -19,7 +19,8 @@ from ttnn_jit.dialects.text_calls.tensor_types import element_in_text, is_tensor
 from ttnn_jit.dialects.text_calls.text_attributes import SEGMENTS, attributes_of, name_of, value_of
 from ttnn_jit.dialects.upstream.table_operations import named_operands
 from ttnn_jit.ops.conversions.converted_exchanges import PRODUCER
-from ttnn_jit.ops.families.dialect_conversion import Conversion, ConversionCall, RegionInText, Tensor, TtirOps
+from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, TtirOps
+from ttnn_jit.ops.families.dialect_conversion import Conversion, RegionInText
 from ttnn_jit.ops.families.text_operation import DenseNumbers, OpInText, Role, TextCall, TextOperation
 from ttnn_jit.ops.public_names import names_within_one_edit
 from ttnn_jit.ops.texts import text_operations

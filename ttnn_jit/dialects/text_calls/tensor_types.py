@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ComplexType, TensorType
 from xdsl.ir import Attribute
 
 from ttnn_jit.diagnostics.errors import DTypeError, ShapeError
@@ -60,6 +60,8 @@ def spec_of_element(shape: Sequence[int], element: str) -> TensorSpec:
 def spec_in_text(type_: Attribute) -> TensorSpec:
     """The spec of a value: dense rows on the host, whatever layout the text says, for no number depends on it.
 
+    Complex numbers are floats, whose last dimension holds real and imaginary parts.
+
     Raises:
         DTypeError, ShapeError: There is no tensor of that type here.
     """
@@ -67,9 +69,11 @@ def spec_in_text(type_: Attribute) -> TensorSpec:
         raise ShapeError(f"{type_} is no tensor")
     if DYNAMIC_INDEX in type_.get_shape():
         raise ShapeError(f"{type_} has extents that the text leaves open", help="write every extent as a number")
-    dtype = dtype_in_text(type_.get_element_type())
+    element = type_.get_element_type()
+    shape = (*type_.get_shape(), 2) if isinstance(element, ComplexType) else type_.get_shape()
+    dtype = dtype_in_text(element.element_type if isinstance(element, ComplexType) else element)
     layout = Layout.TILE if dtype.is_block_float else Layout.ROW_MAJOR
-    spec = TensorSpec(type_.get_shape(), dtype, layout, HOST_MEMORY_CONFIG)
+    spec = TensorSpec(shape, dtype, layout, HOST_MEMORY_CONFIG)
     if spec.nbytes > MAX_TENSOR_BYTES:
         raise ShapeError(f"{type_} takes {spec.nbytes:,} bytes, and at most {MAX_TENSOR_BYTES:,} are allocated")
     return spec

@@ -14,7 +14,7 @@ from ttnn_jit.dialects.text_calls.text_attributes import SEGMENTS
 from ttnn_jit.dialects.upstream.attribute_kinds import NUMBER_TYPES
 from ttnn_jit.dialects.upstream.context import UpstreamContext
 from ttnn_jit.dialects.upstream.tables import OperationRow, operation_rows
-from ttnn_jit.ops.families.dialect_conversion import Tensor, TtirOps
+from ttnn_jit.ops.families.conversion_protocol import Tensor, TtirOps
 
 _ELEMENTS: Mapping[str, Attribute] = {name.lower(): type_ for name, type_ in NUMBER_TYPES.items()}
 

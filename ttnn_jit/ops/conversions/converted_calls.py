@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.families.dialect_conversion import Conversion, ConversionCall, Tensor, TtirOps, conversion, refused
+from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, TtirOps
+from ttnn_jit.ops.families.dialect_conversion import Conversion, conversion, refused
 from ttnn_jit.ops.families.text_operation import REQUIRED, Role, TextCall, TextOperation, TextOps
 from ttnn_jit.ops.texts.quantized_texts import DEQUANTIZE, QUANTIZE, REQUANTIZE
 
@@ -82,8 +83,8 @@ DEQUANTIZE_LEVELS = _quantized("stablehlo.uniform_dequantize", "ttir.dequantize"
 
 REFUSED = (
     refused(
-        "stablehlo.complex stablehlo.real stablehlo.imag stablehlo.fft chlo.conj",
-        "TTIR has no complex numbers",
+        "stablehlo.fft",
+        "TTIR has no Fourier transforms",
     ),
     refused(
         "stablehlo.cholesky stablehlo.triangular_solve",

@@ -6,12 +6,17 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ttnn_jit.ops.families.dialect_conversion import BOOL, Conversion, ConversionCall, Tensor, TtirOps, conversion
+from ttnn_jit.ops.conversions import complex_functions
+from ttnn_jit.ops.conversions.complex_functions import of_both, of_operand
+from ttnn_jit.ops.families.conversion_protocol import BOOL, ConversionCall, Tensor, TtirOps
+from ttnn_jit.ops.families.dialect_conversion import Conversion, conversion
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall
 
 
-def _unary(names: str, ttir: str, golden: Callable[[Any, Any], Any], **options: Any) -> Conversion:
-    """A function of one operand that TTIR has."""
+def _unary(
+    names: str, ttir: str, golden: Callable[[Any, Any], Any], of_complex: complex_functions.Function | None = None
+) -> Conversion:
+    """A function of one operand that TTIR has; `of_complex` is that of complex numbers."""
     return conversion(
         names,
         "operand",
@@ -19,7 +24,7 @@ def _unary(names: str, ttir: str, golden: Callable[[Any, Any], Any], **options: 
         lambda torch, call: golden(torch, call.operand),
         is_elementwise=True,
         result_accuracy=None,
-        **options,
+        of_complex=None if of_complex is None else of_operand(of_complex),
     )
 
 
@@ -30,17 +35,47 @@ def _cube_root(torch: Any, x: Any) -> Any:
 UNARY = (
     _unary("stablehlo.ceil", "ttir.ceil", lambda torch, x: torch.ceil(x)),
     _unary("stablehlo.floor", "ttir.floor", lambda torch, x: torch.floor(x)),
-    _unary("stablehlo.cosine", "ttir.cos", lambda torch, x: torch.cos(x)),
-    _unary("stablehlo.sine", "ttir.sin", lambda torch, x: torch.sin(x)),
+    _unary("stablehlo.cosine", "ttir.cos", lambda torch, x: torch.cos(x), complex_functions.cosine),
+    _unary("stablehlo.sine", "ttir.sin", lambda torch, x: torch.sin(x), complex_functions.sine),
     _unary("stablehlo.tan chlo.tan", "ttir.tan", lambda torch, x: torch.tan(x)),
-    _unary("stablehlo.exponential", "ttir.exp", lambda torch, x: torch.exp(x)),
-    _unary("stablehlo.exponential_minus_one", "ttir.expm1", lambda torch, x: torch.expm1(x)),
-    _unary("stablehlo.log", "ttir.log", lambda torch, x: torch.log(x)),
-    _unary("stablehlo.log_plus_one", "ttir.log1p", lambda torch, x: torch.log1p(x)),
-    _unary("stablehlo.logistic", "ttir.sigmoid", lambda torch, x: torch.sigmoid(x)),
-    _unary("stablehlo.rsqrt", "ttir.rsqrt", lambda torch, x: torch.rsqrt(x)),
-    _unary("stablehlo.sqrt", "ttir.sqrt", lambda torch, x: torch.sqrt(x)),
-    _unary("stablehlo.tanh", "ttir.tanh", lambda torch, x: torch.tanh(x)),
+    _unary(
+        "stablehlo.exponential",
+        "ttir.exp",
+        lambda torch, x: torch.exp(x),
+        complex_functions.exponential,
+    ),
+    _unary(
+        "stablehlo.exponential_minus_one",
+        "ttir.expm1",
+        lambda torch, x: torch.expm1(x),
+        complex_functions.exponential_minus_one,
+    ),
+    _unary("stablehlo.log", "ttir.log", lambda torch, x: torch.log(x), complex_functions.logarithm),
+    _unary(
+        "stablehlo.log_plus_one",
+        "ttir.log1p",
+        lambda torch, x: torch.log1p(x),
+        complex_functions.logarithm_plus_one,
+    ),
+    _unary(
+        "stablehlo.logistic",
+        "ttir.sigmoid",
+        lambda torch, x: torch.sigmoid(x),
+        complex_functions.logistic,
+    ),
+    _unary(
+        "stablehlo.rsqrt",
+        "ttir.rsqrt",
+        lambda torch, x: torch.rsqrt(x),
+        complex_functions.inverse_root,
+    ),
+    _unary("stablehlo.sqrt", "ttir.sqrt", lambda torch, x: torch.sqrt(x), complex_functions.root),
+    _unary(
+        "stablehlo.tanh",
+        "ttir.tanh",
+        lambda torch, x: torch.tanh(x),
+        complex_functions.hyperbolic_tangent,
+    ),
     _unary("stablehlo.cbrt", "ttir.cbrt", _cube_root),
     _unary("chlo.erf", "ttir.erf", lambda torch, x: torch.erf(x)),
     _unary("chlo.erfc", "ttir.erfc", lambda torch, x: torch.erfc(x)),
@@ -67,26 +102,6 @@ def _derived(names: str, convert: Callable[[TtirOps, Tensor], Tensor], golden: C
         in_float32=True,
         result_accuracy=None,
     )
-
-
-def _sinh(ops: TtirOps, x: Tensor) -> Tensor:
-    """(e + e / (e + 1)) / 2 of e = exp(x) - 1, which is exact near 0; where it overflows, of exp(|x| / 2) squared."""
-    magnitude = ops.same("ttir.abs", x)
-    less = ops.same("ttir.expm1", magnitude)
-    one = ops.like(x, 1)
-    near = ops.same("ttir.add", less, ops.same("ttir.div", less, ops.same("ttir.add", less, one)))
-    half = ops.same("ttir.exp", ops.same("ttir.multiply", magnitude, ops.like(x, 0.5)))
-    far = ops.same("ttir.multiply", ops.same("ttir.multiply", half, ops.like(x, 0.5)), half)
-    is_far = ops.compared("ttir.gt", magnitude, ops.like(x, 20.0))
-    found = ops.select(is_far, far, ops.same("ttir.multiply", near, ops.like(x, 0.5)))
-    return ops.select(ops.compared("ttir.lt", x, ops.like(x, 0)), ops.same("ttir.neg", found), found)
-
-
-def _cosh(ops: TtirOps, x: Tensor) -> Tensor:
-    half = ops.same("ttir.exp", ops.same("ttir.multiply", ops.same("ttir.abs", x), ops.like(x, 0.5)))
-    whole = ops.same("ttir.multiply", ops.same("ttir.multiply", half, ops.like(x, 0.5)), half)
-    rest = ops.same("ttir.div", ops.same("ttir.div", ops.like(x, 0.5), half), half)
-    return ops.same("ttir.add", whole, rest)
 
 
 def _atanh(ops: TtirOps, x: Tensor) -> Tensor:
@@ -133,8 +148,8 @@ def _rounded_away_in_torch(torch: Any, x: Any) -> Any:
 
 
 DERIVED = (
-    _derived("chlo.sinh", _sinh, lambda torch, x: torch.sinh(x)),
-    _derived("chlo.cosh", _cosh, lambda torch, x: torch.cosh(x)),
+    _derived("chlo.sinh", complex_functions.sinh, lambda torch, x: torch.sinh(x)),
+    _derived("chlo.cosh", complex_functions.cosh, lambda torch, x: torch.cosh(x)),
     _derived("chlo.atanh", _atanh, lambda torch, x: torch.atanh(x)),
     _derived("chlo.acosh", _acosh, lambda torch, x: torch.acosh(x)),
     _derived("chlo.square", lambda ops, x: ops.same("ttir.multiply", x, x), lambda _, x: x * x),
@@ -156,10 +171,19 @@ def _sign(ops: TtirOps, call: ConversionCall) -> Tensor:
 
 def _sign_in_torch(torch: Any, call: TextCall) -> Any:
     x = call.operand
+    if x.is_complex():
+        return torch.sgn(x)
     return torch.where(torch.isnan(x), x, torch.sign(x)) if x.is_floating_point() else torch.sign(x)
 
 
-SIGN = conversion("stablehlo.sign", "operand", _sign, _sign_in_torch, is_elementwise=True)
+SIGN = conversion(
+    "stablehlo.sign",
+    "operand",
+    _sign,
+    _sign_in_torch,
+    is_elementwise=True,
+    of_complex=of_operand(complex_functions.sign),
+)
 
 
 def _negated(ops: TtirOps, call: ConversionCall) -> Tensor:
@@ -167,13 +191,21 @@ def _negated(ops: TtirOps, call: ConversionCall) -> Tensor:
     return ops.same("ttir.neg", x) if x.is_float else ops.same("ttir.subtract", ops.like(x, 0), x)
 
 
-NEGATE = conversion("stablehlo.negate", "operand", _negated, lambda _, call: -call.operand, is_elementwise=True)
+NEGATE = conversion(
+    "stablehlo.negate",
+    "operand",
+    _negated,
+    lambda _, call: -call.operand,
+    is_elementwise=True,
+    acts_on_parts=True,
+)
 ABS = conversion(
     "stablehlo.abs",
     "operand",
     lambda ops, call: ops.same("ttir.abs", call.operand),
     lambda torch, call: torch.abs(call.operand),
     is_elementwise=True,
+    of_complex=of_operand(complex_functions.magnitude),
 )
 IS_FINITE = conversion(
     "stablehlo.is_finite",
@@ -221,6 +253,7 @@ ADD = _arithmetic(
     lambda _, call: call.lhs + call.rhs,
     reduction="ttir.sum",
     neutral=lambda _: 0,
+    acts_on_parts=True,
 )
 MULTIPLY = _arithmetic(
     "stablehlo.multiply",
@@ -229,8 +262,15 @@ MULTIPLY = _arithmetic(
     lambda _, call: call.lhs * call.rhs,
     reduction="ttir.prod",
     neutral=lambda _: 1,
+    of_complex=of_both(complex_functions.product),
 )
-SUBTRACT = _arithmetic("stablehlo.subtract", "ttir.subtract", "ttir.logical_xor", lambda _, call: call.lhs - call.rhs)
+SUBTRACT = _arithmetic(
+    "stablehlo.subtract",
+    "ttir.subtract",
+    "ttir.logical_xor",
+    lambda _, call: call.lhs - call.rhs,
+    acts_on_parts=True,
+)
 MAXIMUM = _arithmetic(
     "stablehlo.maximum",
     "ttir.maximum",
@@ -263,6 +303,7 @@ SELECT = conversion(
     lambda ops, call: ops.select(ops.spread(call.pred, call.on_true.shape), call.on_true, call.on_false),
     lambda torch, call: torch.where(call.pred, call.on_true, call.on_false),
     is_elementwise=True,
+    acts_on_parts=True,
 )
 
 
@@ -354,6 +395,7 @@ COMPARE = conversion(
     is_elementwise=True,
     comparison_direction=REQUIRED,
     compare_type=None,
+    of_complex=complex_functions.compared,
 )
 
 
@@ -361,6 +403,8 @@ def _cast_in_torch(torch: Any, call: TextCall) -> Any:
     x, dtype = call.operand, call.result.dtype
     if dtype.compute.is_bool:
         return x != 0
+    if x.is_complex():
+        return x if call.element_types["result"].startswith("complex") else x.real
     if dtype.is_integer and x.is_floating_point():
         lowest, highest = dtype.values[0], dtype.values[-1]
         return torch.nan_to_num(x, nan=0.0, posinf=highest, neginf=lowest).clamp(lowest, highest).trunc().long()
@@ -374,6 +418,7 @@ CONVERT = conversion(
     _cast_in_torch,
     is_elementwise=True,
     keeps_number=True,
+    of_complex=complex_functions.cast,
 )
 
 TEXTS = (

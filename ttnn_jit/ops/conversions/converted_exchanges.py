@@ -13,14 +13,15 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.conversions.shardings import Tiling, tiling_of_text
+from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, TtirOps
 from ttnn_jit.ops.families.decomposition import Ops, Value
-from ttnn_jit.ops.families.dialect_conversion import Conversion, ConversionCall, Tensor, TtirOps, conversion
+from ttnn_jit.ops.families.dialect_conversion import Conversion, conversion
 from ttnn_jit.ops.families.text_operation import REQUIRED, DenseNumbers, Role, TextCall
+from ttnn_jit.ops.texts import exchange_goldens
 from ttnn_jit.ops.texts.exchange_texts import (
     by_group,
     check_devices,
     folded,
-    folded_in_torch,
     narrowed,
     parts_of,
     sources,
@@ -65,32 +66,30 @@ def _cluster_axis(ops: TtirOps, call: ConversionCall) -> int:
 
 
 OnGroup = Callable[[TextCall, list[Any], Callable[[str], Any], Any, Any], list[Any]]
+InTorch = Callable[[Any, TextCall], exchange_goldens.ForGroup]
 
 
 def _of_group(
     name: str,
     convert: Callable[[TtirOps, ConversionCall], Tensor],
     on_group: OnGroup,
-    *,
-    groups: Callable[[TextCall], list[list[int]]] = _groups,
+    in_torch: InTorch,
     **attributes: Any,
 ) -> Conversion:
     """An exchange in groups: ``on_group(call, tensors, fold, join, part)`` gives the result of each device."""
 
-    def exchanged(call: TextCall, fold: Callable[[list[Any], str], Any], join: Any, part: Any) -> list[Any]:
+    def write(ops: Ops, call: TextCall) -> list[Value]:
         if len(call.operands) != 1:
             raise ShapeError("one tensor is exchanged, and not several at once")
 
         def found(tensors: list[Any], _: list[int]) -> list[Any]:
-            return on_group(call, tensors, lambda kind: fold(tensors, kind), join, part)
+            return on_group(call, tensors, lambda kind: folded(ops, tensors, kind), ops.concat, ops.part)
 
-        return by_group(found, call.operands[0], groups(call))
-
-    def write(ops: Ops, call: TextCall) -> list[Value]:
-        return exchanged(call, lambda tensors, kind: folded(ops, tensors, kind), ops.concat, ops.part)
+        return by_group(found, call.operands[0], _groups(call))
 
     def golden(torch: Any, call: TextCall) -> list[Any]:
-        return exchanged(call, lambda tensors, kind: folded_in_torch(torch, tensors, kind), torch.cat, narrowed)
+        found = in_torch(torch, call)
+        return exchange_goldens.by_listed_group(torch, call.operands[0], call.replica_groups, found)
 
     made = conversion(name, "operands*", convert, golden, role=Role.EXCHANGES, **_CHANNEL, **attributes)
     return replace(made, write=write, golden=golden)
@@ -132,6 +131,7 @@ ALL_REDUCE = _of_group(
     "stablehlo.all_reduce",
     _exchanged_as("ttir.all_reduce", reduce_type=lambda _, call: _kind(call), cluster_axis=_cluster_axis),
     lambda call, tensors, fold, *_: [fold(_kind(call))] * len(tensors),
+    lambda torch, call: exchange_goldens.reduced_group(torch, _kind(call)),
     replica_groups=REQUIRED,
     regions=("computation",),
 )
@@ -141,6 +141,7 @@ ALL_GATHER = _of_group(
     lambda call, tensors, _, join, __: (
         [join(tensors, call.all_gather_dim)] * len(tensors) if len(tensors) > 1 else tensors
     ),
+    lambda torch, call: exchange_goldens.gathered_group(torch, call.all_gather_dim),
     replica_groups=REQUIRED,
     all_gather_dim=REQUIRED,
 )
@@ -159,6 +160,7 @@ REDUCE_SCATTER = _of_group(
         cluster_axis=_cluster_axis,
     ),
     _scattered,
+    lambda torch, call: exchange_goldens.scattered_group(torch, _kind(call), call.scatter_dimension),
     replica_groups=REQUIRED,
     scatter_dimension=REQUIRED,
     regions=("computation",),
@@ -182,6 +184,9 @@ ALL_TO_ALL = _of_group(
         replica_groups=lambda _, call: call.replica_groups,
     ),
     _all_to_all,
+    lambda torch, call: exchange_goldens.exchanged_group(
+        torch, call.split_dimension, call.concat_dimension, call.split_count
+    ),
     replica_groups=REQUIRED,
     split_dimension=REQUIRED,
     concat_dimension=REQUIRED,
@@ -199,16 +204,17 @@ def _named_groups(call: TextCall) -> list[list[int]]:
     return found
 
 
-def _broadcast(write_zero: Callable[[Any, TextCall], Any]) -> Callable[[Any, TextCall], list[Any]]:
-    def found(ops: Any, call: TextCall) -> list[Any]:
-        (inputs,) = call.operands
-        results = [write_zero(ops, call)] * len(inputs)
-        for group in _named_groups(call):
-            for device in group:
-                results[device] = inputs[group[0]]
-        return results
+def _broadcast(ops: Ops, call: TextCall) -> list[Value]:
+    (inputs,) = call.operands
+    results = [ops.filled(0, call.result)] * len(inputs)
+    for group in _named_groups(call):
+        for device in group:
+            results[device] = inputs[group[0]]
+    return results
 
-    return found
+
+def _broadcast_in_torch(torch: Any, call: TextCall) -> list[Any]:
+    return exchange_goldens.by_listed_group(torch, call.operands[0], call.replica_groups, lambda tensors, _: tensors[0])
 
 
 BROADCAST = replace(
@@ -216,24 +222,25 @@ BROADCAST = replace(
         "stablehlo.collective_broadcast",
         "operands*",
         _exchanged_as("ttir.collective_broadcast", replica_groups=lambda _, call: call.replica_groups),
-        _broadcast(lambda torch, call: torch.zeros_like(call.operands[0][0])),
+        _broadcast_in_torch,
         role=Role.EXCHANGES,
         replica_groups=REQUIRED,
         channel_handle=None,
         has_dynamic_root=False,
     ),
-    write=_broadcast(lambda ops, call: ops.filled(0, call.result)),
-    golden=_broadcast(lambda torch, call: torch.zeros_like(call.operands[0][0])),
+    write=_broadcast,
+    golden=_broadcast_in_torch,
 )
 
 
-def _sent(write_zero: Callable[[Any, TextCall], Any]) -> Callable[[Any, TextCall], list[Any]]:
-    def found(ops: Any, call: TextCall) -> list[Any]:
-        given, inputs = sources(call), call.operand
-        nothing = write_zero(ops, call)
-        return [inputs[given[each]] if each in given else nothing for each in range(len(inputs))]
+def _sent(ops: Ops, call: TextCall) -> list[Value]:
+    given, inputs = sources(call), call.operand
+    nothing = ops.filled(0, call.result)
+    return [inputs[given[each]] if each in given else nothing for each in range(len(inputs))]
 
-    return found
+
+def _sent_in_torch(torch: Any, call: TextCall) -> list[Any]:
+    return exchange_goldens.permuted(torch, call.operand, call.source_target_pairs)
 
 
 PERMUTE = replace(
@@ -243,13 +250,13 @@ PERMUTE = replace(
         lambda ops, call: ops.same(
             "ttir.collective_permute", call.operand, source_target_pairs=call.source_target_pairs
         ),
-        _sent(lambda torch, call: torch.zeros_like(call.operand[0])),
+        _sent_in_torch,
         role=Role.EXCHANGES,
         source_target_pairs=REQUIRED,
         channel_handle=None,
     ),
-    write=_sent(lambda ops, call: ops.filled(0, call.result)),
-    golden=_sent(lambda torch, call: torch.zeros_like(call.operand[0])),
+    write=_sent,
+    golden=_sent_in_torch,
 )
 
 

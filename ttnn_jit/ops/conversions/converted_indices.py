@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.families.dialect_conversion import ConversionCall, Tensor, TtirOps, conversion
+from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, TtirOps
+from ttnn_jit.ops.families.dialect_conversion import conversion
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall
 
 
@@ -105,6 +106,7 @@ GATHER = conversion(
     dimension_numbers=REQUIRED,
     slice_sizes=REQUIRED,
     indices_are_sorted=False,
+    acts_on_parts=True,
 )
 
 # --- Scatter ----------------------------------------------------------------------------------------------------------

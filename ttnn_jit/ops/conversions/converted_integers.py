@@ -6,7 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import DTypeError
-from ttnn_jit.ops.families.dialect_conversion import Conversion, ConversionCall, Tensor, TtirOps, conversion
+from ttnn_jit.ops.conversions import complex_functions
+from ttnn_jit.ops.conversions.complex_functions import of_both
+from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, TtirOps
+from ttnn_jit.ops.families.dialect_conversion import Conversion, conversion
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, dtype_of_element
 
 # --- Division ---------------------------------------------------------------------------------------------------------
@@ -48,7 +51,7 @@ def _remainder(ops: TtirOps, call: ConversionCall) -> Tensor:
 
 def _quotient_in_torch(torch: Any, call: TextCall) -> Any:
     x, y = call.lhs, call.rhs
-    if x.is_floating_point():
+    if x.is_floating_point() or x.is_complex():
         return x / y
     safe = torch.where(y == 0, 1, y)
     return torch.where(y == 0, -1, torch.div(x, safe, rounding_mode="trunc"))
@@ -61,7 +64,14 @@ def _remainder_in_torch(torch: Any, call: TextCall) -> Any:
     return torch.where(y == 0, x, torch.fmod(x, torch.where(y == 0, 1, y)))
 
 
-DIVIDE = conversion("stablehlo.divide", "lhs rhs", _quotient, _quotient_in_torch, is_elementwise=True)
+DIVIDE = conversion(
+    "stablehlo.divide",
+    "lhs rhs",
+    _quotient,
+    _quotient_in_torch,
+    is_elementwise=True,
+    of_complex=of_both(complex_functions.quotient),
+)
 REMAINDER = conversion(
     "stablehlo.remainder", "lhs rhs", _remainder, _remainder_in_torch, is_elementwise=True, in_float32=True
 )
@@ -91,7 +101,7 @@ def _power(ops: TtirOps, call: ConversionCall) -> Tensor:
 
 def _power_in_torch(torch: Any, call: TextCall) -> Any:
     x, y = call.lhs, call.rhs
-    if x.is_floating_point():
+    if x.is_floating_point() or x.is_complex():
         return torch.pow(x, y)
     found, square, rest = torch.ones_like(x), x, y.clamp(min=0)
     for _ in range(call.result.dtype.itemsize * 8):
@@ -101,7 +111,14 @@ def _power_in_torch(torch: Any, call: TextCall) -> Any:
     return torch.where(y < 0, inverse, found)
 
 
-POWER = conversion("stablehlo.power", "lhs rhs", _power, _power_in_torch, is_elementwise=True)
+POWER = conversion(
+    "stablehlo.power",
+    "lhs rhs",
+    _power,
+    _power_in_torch,
+    is_elementwise=True,
+    of_complex=of_both(complex_functions.power),
+)
 
 # --- Bits -------------------------------------------------------------------------------------------------------------
 

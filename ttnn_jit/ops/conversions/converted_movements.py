@@ -6,7 +6,9 @@ import math
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.families.dialect_conversion import ConversionCall, Tensor, TtirOps, conversion
+from ttnn_jit.ops.families.complex_parts import ComplexTensor
+from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, TtirOps
+from ttnn_jit.ops.families.dialect_conversion import conversion
 from ttnn_jit.ops.families.text_operation import REQUIRED, DenseNumbers, TextCall, numbers_in_torch
 
 
@@ -22,8 +24,22 @@ def _constant_in_torch(torch: Any, call: TextCall) -> Any:
     return numbers[0].expand(shape) if call.value.splat is not None else numbers.reshape(shape)
 
 
+def _complex_constant(ops: TtirOps, call: ConversionCall) -> ComplexTensor:
+    if not isinstance(call.value, DenseNumbers):
+        raise ShapeError("the numbers of the constant are not in the text", help="dense numbers are read")
+    real, imag = zip(*call.value.numbers, strict=True) if call.value.numbers else ((), ())
+    parts = (ops.constant(DenseNumbers(call.value.shape, each), call.result.element) for each in (real, imag))
+    return ComplexTensor(*parts)
+
+
 CONSTANT = conversion(
-    "stablehlo.constant chlo.constant", "", _constant, _constant_in_torch, value=REQUIRED, is_elementwise=True
+    "stablehlo.constant chlo.constant",
+    "",
+    _constant,
+    _constant_in_torch,
+    value=REQUIRED,
+    is_elementwise=True,
+    of_complex=_complex_constant,
 )
 
 
@@ -78,6 +94,7 @@ BROADCAST = conversion(
     keeps_number=True,
     moves=True,
     takes_quantized=True,
+    acts_on_parts=True,
 )
 DYNAMIC_BROADCAST = conversion(
     "stablehlo.dynamic_broadcast_in_dim",
@@ -87,6 +104,7 @@ DYNAMIC_BROADCAST = conversion(
     broadcast_dimensions=REQUIRED,
     known_expanding_dimensions=None,
     known_nonexpanding_dimensions=None,
+    acts_on_parts=True,
 )
 LEADING = conversion(
     "stablehlo.broadcast",
@@ -96,6 +114,7 @@ LEADING = conversion(
     ),
     lambda _, call: call.operand.expand(tuple(call.result.shape)),
     broadcast_sizes=REQUIRED,
+    acts_on_parts=True,
 )
 RESHAPE = conversion(
     "stablehlo.reshape",
@@ -105,12 +124,14 @@ RESHAPE = conversion(
     keeps_number=True,
     moves=True,
     takes_quantized=True,
+    acts_on_parts=True,
 )
 DYNAMIC_RESHAPE = conversion(
     "stablehlo.dynamic_reshape",
     "operand output_shape",
     lambda ops, call: ops.reshape(call.operand, call.result.shape),
     lambda _, call: call.operand.reshape(tuple(call.result.shape)),
+    acts_on_parts=True,
 )
 TRANSPOSE = conversion(
     "stablehlo.transpose",
@@ -121,6 +142,7 @@ TRANSPOSE = conversion(
     keeps_number=True,
     moves=True,
     takes_quantized=True,
+    acts_on_parts=True,
 )
 SLICE = conversion(
     "stablehlo.slice",
@@ -134,6 +156,7 @@ SLICE = conversion(
     strides=REQUIRED,
     moves=True,
     takes_quantized=True,
+    acts_on_parts=True,
 )
 CONCATENATE = conversion(
     "stablehlo.concatenate",
@@ -142,6 +165,7 @@ CONCATENATE = conversion(
     lambda torch, call: torch.cat(call.inputs, call.dimension),
     dimension=REQUIRED,
     moves=True,
+    acts_on_parts=True,
 )
 REVERSE = conversion(
     "stablehlo.reverse",
@@ -152,6 +176,7 @@ REVERSE = conversion(
     lambda torch, call: torch.flip(call.operand, tuple(call.dimensions)),
     dimensions=REQUIRED,
     moves=True,
+    acts_on_parts=True,
 )
 BARRIER = conversion(
     "stablehlo.optimization_barrier",
@@ -206,6 +231,7 @@ PAD = conversion(
     edge_padding_low=REQUIRED,
     edge_padding_high=REQUIRED,
     interior_padding=REQUIRED,
+    acts_on_parts=True,
 )
 
 # --- Places that the program computes ---------------------------------------------------------------------------------
@@ -250,6 +276,7 @@ DYNAMIC_SLICE = conversion(
     _sliced_at,
     lambda _, call: call.operand[_places_in_torch(call, call.slice_sizes)],
     slice_sizes=REQUIRED,
+    acts_on_parts=True,
 )
 
 
@@ -283,7 +310,11 @@ def _updated_in_torch(_: Any, call: TextCall) -> Any:
 
 
 DYNAMIC_UPDATE = conversion(
-    "stablehlo.dynamic_update_slice", "operand update start_indices*", _updated, _updated_in_torch
+    "stablehlo.dynamic_update_slice",
+    "operand update start_indices*",
+    _updated,
+    _updated_in_torch,
+    acts_on_parts=True,
 )
 
 
@@ -317,6 +348,7 @@ INDEX_SELECT = conversion(
     index_limits={"index": lambda call: call.operand.shape[call.dim]},
     dim=REQUIRED,
     batch_dims=0,
+    acts_on_parts=True,
 )
 
 TEXTS = (

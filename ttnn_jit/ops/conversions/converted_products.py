@@ -8,7 +8,9 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.conversions.converted_reductions import pairs
-from ttnn_jit.ops.families.dialect_conversion import ConversionCall, Tensor, TtirOps, conversion
+from ttnn_jit.ops.families.complex_parts import by_products
+from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, TtirOps
+from ttnn_jit.ops.families.dialect_conversion import conversion
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall
 
 # --- Products ---------------------------------------------------------------------------------------------------------
@@ -65,14 +67,19 @@ def _product_in_torch(torch: Any, lhs: Any, rhs: Any, axes: Sequence[Sequence[in
     return torch.einsum(f"{''.join(letters)},{''.join(others)}->{''.join([*batch, *rows, *columns])}", lhs, rhs)
 
 
+def _general(ops: TtirOps, call: ConversionCall) -> Tensor:
+    return _product(ops, call.lhs, call.rhs, _dot_axes(call), call.result)
+
+
 DOT_GENERAL = conversion(
     "stablehlo.dot_general",
     "lhs rhs",
-    lambda ops, call: _product(ops, call.lhs, call.rhs, _dot_axes(call), call.result),
+    _general,
     lambda torch, call: _product_in_torch(torch, call.lhs, call.rhs, _dot_axes(call)),
     dot_dimension_numbers=REQUIRED,
     precision_config=None,
     algorithm=None,
+    of_complex=by_products(_general, "lhs", "rhs"),
 )
 
 
@@ -80,12 +87,17 @@ def _rank(x: Any) -> int:
     return len(x.shape)
 
 
+def _dot(ops: TtirOps, call: ConversionCall) -> Tensor:
+    return _product(ops, call.lhs, call.rhs, ((), (), (_rank(call.lhs) - 1,), (0,)), call.result)
+
+
 DOT = conversion(
     "stablehlo.dot",
     "lhs rhs",
-    lambda ops, call: _product(ops, call.lhs, call.rhs, ((), (), (_rank(call.lhs) - 1,), (0,)), call.result),
+    _dot,
     lambda torch, call: _product_in_torch(torch, call.lhs, call.rhs, ((), (), (_rank(call.lhs) - 1,), (0,))),
     precision_config=None,
+    of_complex=by_products(_dot, "lhs", "rhs"),
 )
 
 
@@ -193,6 +205,7 @@ CONVOLUTION = conversion(
     feature_group_count=1,
     batch_group_count=1,
     precision_config=None,
+    of_complex=by_products(_convolution, "lhs", "rhs"),
 )
 
 # --- Batch norms ------------------------------------------------------------------------------------------------------

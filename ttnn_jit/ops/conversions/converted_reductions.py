@@ -11,16 +11,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.families.dialect_conversion import (
-    BOOL,
-    Conversion,
-    ConversionCall,
-    RegionInText,
-    Tensor,
-    TtirOps,
-    conversion,
-)
+from ttnn_jit.diagnostics.errors import DTypeError, ShapeError
+from ttnn_jit.ops.families.complex_parts import by_parts
+from ttnn_jit.ops.families.conversion_protocol import BOOL, ConversionCall, Tensor, TtirOps
+from ttnn_jit.ops.families.dialect_conversion import Conversion, RegionInText, conversion
 from ttnn_jit.ops.families.text_operation import REQUIRED, DenseNumbers, TextCall
 
 Tensors = list[Tensor]
@@ -109,6 +103,17 @@ def _reduced_in_torch(torch: Any, call: TextCall) -> list[Any]:
     return _folded_in_torch(torch, call.body, starts, rows)
 
 
+def _sum_of_parts(ops: TtirOps, call: ConversionCall) -> Any:
+    """A sum of complex numbers.
+
+    Raises:
+        DTypeError: Its region is no sum.
+    """
+    if call.body.single is None or call.body.single.reduction != "ttir.sum":
+        raise DTypeError("complex numbers are summed, and not reduced otherwise")
+    return by_parts(_reduced)(ops, call)
+
+
 REDUCE = conversion(
     "stablehlo.reduce",
     "inputs* init_values*",
@@ -117,6 +122,7 @@ REDUCE = conversion(
     dimensions=REQUIRED,
     regions=("body",),
     in_float32=True,
+    of_complex=_sum_of_parts,
 )
 MAP = conversion(
     "stablehlo.map",

@@ -12,7 +12,8 @@ from functools import partial
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.families.dialect_conversion import Conversion, ConversionCall, Tensor, TtirOps, conversion
+from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, TtirOps
+from ttnn_jit.ops.families.dialect_conversion import Conversion, conversion
 from ttnn_jit.ops.families.text_operation import REQUIRED, DenseNumbers, TextCall
 from ttnn_jit.ops.texts import text_operations
 

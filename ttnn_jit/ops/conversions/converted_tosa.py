@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.families.dialect_conversion import Conversion, ConversionCall, Tensor, TtirOps, conversion
+from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, TtirOps
+from ttnn_jit.ops.families.dialect_conversion import Conversion, conversion
 from ttnn_jit.ops.families.text_operation import REQUIRED, DenseNumbers, Role, TextCall
 
 OneOperand = Callable[[Any, Any], Any]

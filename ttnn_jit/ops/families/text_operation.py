@@ -64,7 +64,7 @@ class DenseNumbers:
 
     Attributes:
         shape: Its extents.
-        numbers: Its elements in row-major order; one number if all are equal.
+        numbers: Its elements in row-major order, pairs if they are complex; one number if all are equal.
     """
 
     shape: tuple[int, ...]
@@ -77,7 +77,9 @@ class DenseNumbers:
 
 
 def numbers_in_torch(torch: Any, numbers: Sequence[float], *, is_integer: bool) -> Any:
-    """The tensor of numbers of a text: float64, or int64 with the bits of unsigned ones."""
+    """The tensor of numbers of a text: float64, or int64 with the bits of unsigned ones; complex128 of pairs."""
+    if numbers and isinstance(numbers[0], tuple):
+        return torch.view_as_complex(torch.tensor(numbers, dtype=torch.float64))
     if not is_integer:
         return torch.tensor(numbers, dtype=torch.float64)
     return torch.tensor([(int(each) + 2**63) % 2**64 - 2**63 for each in numbers], dtype=torch.int64)
@@ -285,6 +287,8 @@ class TextOperation:
         moves: It reads the elements of its operands as they are, and computes nothing: halves are not widened first.
         compared_elements: ``compared_elements(torch, call, results)``: of results that are indices, what is compared:
             the elements at the indices, since any index among equal elements is right.
+        accumulator_error: ``accumulator_error(torch, call)``: by how much a result may be off on a chip, which rounds
+            sums to bfloat16 after every tile; None: it has no such sums.
         in_float32: Operands are cast to float32, and each result is rounded once; else each call rounds its result.
         refusal: Why it is not executed; "" if it is.
     """
@@ -302,6 +306,7 @@ class TextOperation:
     takes_quantized: bool = False
     moves: bool = False
     compared_elements: Callable[[Any, TextCall, Sequence[Any]], Sequence[Any]] | None = None
+    accumulator_error: Callable[[Any, TextCall], Any] | None = None
     refusal: str = ""
 
     def bound(
@@ -346,6 +351,7 @@ _OPTIONS = (
     "takes_quantized",
     "moves",
     "compared_elements",
+    "accumulator_error",
 )
 
 

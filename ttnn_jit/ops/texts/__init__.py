@@ -19,7 +19,7 @@ texts: ttnn_convolution_texts pool_texts norm_texts cache_texts exchange_texts q
 texts: attention_texts distributed_norm_texts
 conversions: converted_elementwise converted_integers converted_movements converted_reductions converted_products
 conversions: converted_indices converted_calls converted_exchanges converted_tosa
-conversions: converted_targets
+conversions: converted_targets complex_functions
 """
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.text_operation import REQUIRED, Role, TextCall, TextOperation, TextOps, text
+from ttnn_jit.ops.texts import exchange_goldens
 from ttnn_jit.ops.texts.exchange_texts import by_group, folded, groups_along
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 
@@ -43,29 +45,38 @@ def _written(centred: bool) -> Callable[[TextOps, TextCall], list[Value]]:
 def _scaled(ops: Ops, x: Value, call: TextCall, device: int) -> Value:
     """A device's part with its weight and bias."""
     weight, bias = _part(call.weight, device), _part(vars(call).get("bias"), device)
-    x = x if weight is None else x * ops.reshaped(weight, weight.shape[-1:])
-    return x if bias is None else x + ops.reshaped(bias, bias.shape[-1:])
+    x = x if weight is None else x * _flat(ops, weight)
+    return x if bias is None else x + _flat(ops, bias)
+
+
+def _flat(ops: Ops, vector: Value) -> Value:
+    """A vector, which chips keep as rows of a tile."""
+    return ops.reshaped(vector, (math.prod(vector.shape),))
 
 
 def _in_torch(centred: bool) -> Callable[[Any, TextCall], list[Any]]:
     def golden(torch: Any, call: TextCall) -> list[Any]:
-        def of_group(tensors: list[Any], devices: list[int]) -> list[Any]:
-            whole = torch.cat(tensors, -1)
-            if call.residual is not None:
-                whole = whole + torch.cat([call.residual[device] for device in devices], -1)
-            vectors = [
-                None if each is None else torch.cat([each[device].reshape(-1) for device in devices])
-                for each in (call.weight, vars(call).get("bias"))
-            ]
-            if centred:
-                found = torch.nn.functional.layer_norm(whole, whole.shape[-1:], *vectors, call.epsilon)
-            else:
-                found = torch.nn.functional.rms_norm(whole, whole.shape[-1:], vectors[0], call.epsilon)
-            return [*found.chunk(len(devices), -1)]
+        def whole(tensors: OnDevices) -> Any:
+            """``[outer, inner, ..., elements of a group]``."""
+            return exchange_goldens.along_axis(torch, call, tensors).movedim(1, -2).flatten(-2)
 
-        return by_group(of_group, call.input, groups_along(call.mesh, call.cluster_axis))
+        x = whole(call.input)
+        x = x if call.residual is None else x + whole(call.residual)
+        x = x - x.mean(-1, keepdim=True) if centred else x
+        x = x / torch.sqrt(x.square().mean(-1, keepdim=True) + call.epsilon)
+        if call.weight is not None:
+            x = x * _rows(whole([each.reshape(-1) for each in call.weight]), x)
+        if vars(call).get("bias") is not None:
+            x = x + _rows(whole([each.reshape(-1) for each in call.bias]), x)
+        count = exchange_goldens.along_axis(torch, call, call.input).shape[1]
+        return exchange_goldens.by_device(x.unflatten(-1, (count, -1)).movedim(-2, 1))
 
     return golden
+
+
+def _rows(vectors: Any, x: Any) -> Any:
+    """``[outer, inner, elements]`` that broadcast to `x`."""
+    return vectors.reshape(*vectors.shape[:2], *(1,) * (x.dim() - 3), vectors.shape[-1])
 
 
 def _norm(names: str, operands: str, *, centred: bool) -> TextOperation:

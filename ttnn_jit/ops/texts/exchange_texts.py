@@ -12,6 +12,7 @@ from ttnn_jit.ops.families.collective import tree_fold
 from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.text_operation import REQUIRED, Role, TextCall, TextOperation, text
 from ttnn_jit.ops.language.axes import axis_of
+from ttnn_jit.ops.texts import exchange_goldens
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 
 Part = Callable[[Any, int, int, int], Any]
@@ -56,22 +57,6 @@ def folded(ops: Ops, tensors: list[Value], reduction: str) -> Value:
     return total * (1.0 / len(wide)) if reduction == "mean" else total
 
 
-def folded_in_torch(torch: Any, tensors: list[Any], reduction: str) -> Any:
-    """The reduction of a group."""
-    stacked = torch.stack(tensors)
-    match reduction:
-        case "sum":
-            return stacked.sum(0)
-        case "mean":
-            return stacked.mean(0)
-        case "prod":
-            return stacked.prod(0)
-        case "max":
-            return stacked.amax(0)
-        case _:
-            return stacked.amin(0)
-
-
 def narrowed(x: Any, axis: int, begin: int, end: int) -> Any:
     """The elements [begin, end) along a dimension of a tensor of torch."""
     return x.narrow(axis, begin, end - begin)
@@ -80,6 +65,7 @@ def narrowed(x: Any, axis: int, begin: int, end: int) -> Any:
 def _of_group(
     names: str,
     on_group: Callable[[TextCall, list[Any], Any, Any, Part], list[Any]],
+    golden: Callable[[Any, TextCall], list[Any]],
     *,
     groups: Callable[[TextCall], Any] = lambda call: groups_along(call.mesh, call.cluster_axis),
     **attributes: Any,
@@ -89,12 +75,6 @@ def _of_group(
     def write(ops: Ops, call: TextCall) -> list[Value]:
         def found(tensors: list[Any], _: list[int]) -> list[Any]:
             return on_group(call, tensors, lambda kind: folded(ops, tensors, kind), ops.concat, ops.part)
-
-        return by_group(found, call.input, groups(call))
-
-    def golden(torch: Any, call: TextCall) -> list[Any]:
-        def found(tensors: list[Any], _: list[int]) -> list[Any]:
-            return on_group(call, tensors, lambda kind: folded_in_torch(torch, tensors, kind), torch.cat, narrowed)
 
         return by_group(found, call.input, groups(call))
 
@@ -116,6 +96,7 @@ def parts_of(x: Any, axis: int, count: int, part: Part) -> list[Any]:
 ALL_REDUCE = _of_group(
     "ttir.all_reduce ttnn.all_reduce ttir.all_reduce_async ttnn.all_reduce_async",
     lambda call, tensors, fold, *_: [fold(call.reduce_type)] * len(tensors),
+    exchange_goldens.all_reduce,
     reduce_type=REQUIRED,
     cluster_axis=REQUIRED,
 )
@@ -124,6 +105,7 @@ ALL_GATHER = _of_group(
     lambda call, tensors, _, join, __: (
         [join(tensors, _positive(call.all_gather_dim, tensors[0]))] * len(tensors) if len(tensors) > 1 else tensors
     ),
+    exchange_goldens.all_gather,
     all_gather_dim=REQUIRED,
     cluster_axis=REQUIRED,
 )
@@ -132,6 +114,7 @@ REDUCE_SCATTER = _of_group(
     lambda call, tensors, fold, _, part: parts_of(
         fold(call.reduce_type), _positive(call.scatter_dim, tensors[0]), len(tensors), part
     ),
+    exchange_goldens.reduce_scatter,
     reduce_type=REQUIRED,
     scatter_dim=REQUIRED,
     cluster_axis=REQUIRED,
@@ -141,6 +124,7 @@ MESH_PARTITION = _of_group(
     lambda call, tensors, _, __, part: [
         parts_of(each, _positive(call.dim, each), len(tensors), part)[index] for index, each in enumerate(tensors)
     ],
+    exchange_goldens.mesh_partition,
     dim=REQUIRED,
     cluster_axis=None,
 )
@@ -167,6 +151,7 @@ def check_devices(devices: Sequence[int], count: int) -> None:
 BROADCAST = _of_group(
     "ttir.collective_broadcast ttnn.collective_broadcast",
     lambda _, tensors, *__: [tensors[0]] * len(tensors),
+    exchange_goldens.collective_broadcast,
     groups=_listed_groups,
     replica_groups=REQUIRED,
 )
@@ -181,6 +166,7 @@ def _all_to_all(call: TextCall, tensors: list[Any], _: Any, join: Any, part: Par
 ALL_TO_ALL = _of_group(
     "ttir.all_to_all ttnn.all_to_all",
     _all_to_all,
+    exchange_goldens.all_to_all,
     groups=_listed_groups,
     split_dim=REQUIRED,
     concat_dim=REQUIRED,
@@ -203,16 +189,11 @@ def _permuted(ops: Ops, call: TextCall) -> list[Value]:
     return [call.input[given[each]] if each in given else nothing for each in range(len(call.input))]
 
 
-def _permuted_in_torch(torch: Any, call: TextCall) -> list[Any]:
-    given, inputs = sources(call), call.input
-    return [inputs[given[each]] if each in given else torch.zeros_like(inputs[0]) for each in range(len(inputs))]
-
-
 PERMUTE = text(
     "ttir.collective_permute ttnn.collective_permute",
     "input",
     _permuted,
-    _permuted_in_torch,
+    lambda torch, call: exchange_goldens.permuted(torch, call.input, call.source_target_pairs),
     role=Role.EXCHANGES,
     source_target_pairs=REQUIRED,
 )
@@ -297,11 +278,22 @@ def _joined(tensors: list[Any], extents: list[int], dims: list[int], counts: lis
     return join(parts, dims[0]) if cuts else parts[0]
 
 
+def _sharded_in_torch(torch: Any, call: TextCall) -> list[Any]:
+    if call.shard_type not in {"devices", "identity"}:
+        return [*call.input]
+    mesh = [*(1,) * (2 - len(call.mesh)), *call.mesh]
+    dims = [dim if dim < len(call.shard_shape) else -1 for dim in call.shard_dims]
+    counts = [call.shard_shape[dim] if dim >= 0 else 1 for dim in dims]
+    if call.shard_direction == "full_to_shard":
+        return exchange_goldens.sharded(call.input, mesh, dims, counts)
+    return [exchange_goldens.assembled(torch, call.input, mesh, dims, counts)] * len(call.input)
+
+
 MESH_SHARD = text(
     "ttir.mesh_shard ttnn.mesh_shard",
     "input",
     lambda ops, call: _sharded(call, ops.concat, ops.part),
-    lambda torch, call: _sharded(call, torch.cat, narrowed),
+    _sharded_in_torch,
     role=Role.EXCHANGES,
     shard_type=REQUIRED,
     shard_direction=REQUIRED,
@@ -321,27 +313,51 @@ def _extents(call: TextCall, config: Mapping[str, Any]) -> list[int]:
     return named
 
 
-def _distributed(call: TextCall, part: Part) -> list[Any]:
+def _placements(call: TextCall) -> tuple[list[int], list[int]]:
+    """The dimension that each axis of the mesh cuts, -1 for none, and into how many parts."""
     placements = [dict(each) for each in call.mapper_config["placements"]]
-    extents = _extents(call, call.mapper_config)
     dims = [int(each["dim"]) if each["type"] == "shard" else -1 for each in placements]
-    counts = [count if dim >= 0 else 1 for dim, count in zip(dims, extents, strict=True)]
-    return [_cut(x, dims, counts, place, part) for x, place in zip(call.input, _coordinates(call.mesh), strict=True)]
+    extents = _extents(call, call.mapper_config)
+    return dims, [count if dim >= 0 else 1 for dim, count in zip(dims, extents, strict=True)]
 
 
-def _aggregated(call: TextCall, join: Callable[[list[Any], int], Any]) -> list[Any]:
-    dims = [int(each) for each in call.composer_config["dims"]]
-    counts = _extents(call, call.composer_config)
+def _distributed(ops: Ops, call: TextCall) -> list[Any]:
+    dims, counts = _placements(call)
+    places = _coordinates(call.mesh)
+    return [_cut(x, dims, counts, place, ops.part) for x, place in zip(call.input, places, strict=True)]
+
+
+def _aggregated_mesh(call: TextCall) -> list[int]:
     own = [*(1,) * (2 - len(call.mesh)), *call.mesh]
-    extents = own if len(call.input) > 1 else counts
-    return [_joined([*call.input], extents, dims, counts, join)] * len(call.input)
+    return own if len(call.input) > 1 else _extents(call, call.composer_config)
+
+
+def _aggregated(ops: Ops, call: TextCall) -> list[Any]:
+    mesh, counts = _aggregated_mesh(call), _extents(call, call.composer_config)
+    return [_joined([*call.input], mesh, _composed(call, counts), counts, ops.concat)] * len(call.input)
+
+
+def _aggregated_in_torch(torch: Any, call: TextCall) -> list[Any]:
+    mesh, counts = _aggregated_mesh(call), _extents(call, call.composer_config)
+    return [exchange_goldens.assembled(torch, call.input, mesh, _composed(call, counts), counts)] * len(call.input)
+
+
+def _composed(call: TextCall, extents: Sequence[int]) -> list[int]:
+    """The dimension that each axis of the mesh joins; a text with one for each axis of several devices names those."""
+    dims = [int(each) for each in call.composer_config["dims"]]
+    several = [axis for axis, extent in enumerate(extents) if extent > 1]
+    if len(dims) < len(extents) and len(dims) == len(several):
+        return [dims[several.index(axis)] if axis in several else -1 for axis in range(len(extents))]
+    return dims
 
 
 DISTRIBUTE = text(
     "ttnn.distribute_tensor",
     "input",
-    lambda ops, call: _distributed(call, ops.part),
-    lambda _, call: _distributed(call, narrowed),
+    _distributed,
+    lambda _, call: exchange_goldens.sharded(
+        call.input, [*(1,) * (2 - len(call.mesh)), *call.mesh], *_placements(call)
+    ),
     role=Role.EXCHANGES,
     mapper_config=REQUIRED,
     cq_id=None,
@@ -349,8 +365,8 @@ DISTRIBUTE = text(
 AGGREGATE = text(
     "ttnn.aggregate_tensor",
     "input",
-    lambda ops, call: _aggregated(call, ops.concat),
-    lambda torch, call: _aggregated(call, torch.cat),
+    _aggregated,
+    _aggregated_in_torch,
     role=Role.EXCHANGES,
     composer_config=REQUIRED,
 )

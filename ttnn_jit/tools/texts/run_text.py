@@ -17,7 +17,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.meshes_of_texts import mesh_of_text
-from ttnn_jit.dialects.text_calls.text_attributes import attributes_of, name_of, value_of
+from ttnn_jit.dialects.text_calls.text_attributes import name_of, value_of
 from ttnn_jit.dialects.ttcore import SYSTEM_DESC
 from ttnn_jit.frontend.ir.texts import entries_of, parse_texts
 from ttnn_jit.golden.comparison_checks import ChecksConfig
@@ -153,7 +153,7 @@ def mesh_of(chosen: str | None, module: ModuleOp) -> tuple[int, ...]:
     if declared is not None:
         (meshes,) = value_of(declared).values()
         return _bounded(tuple(meshes[0]["shape"]))
-    return _bounded(mesh_of_text(module) or _cut_into(module))
+    return _bounded(mesh_of_text(module))
 
 
 _MESH = re.compile(r"[1-9]\d*(x[1-9]\d*)?")
@@ -165,17 +165,6 @@ def _bounded(mesh: tuple[int, ...]) -> tuple[int, ...]:
     if math.prod(mesh) > MAX_DEVICES:
         raise ArgumentError(f"the mesh has {math.prod(mesh)} devices, and at most {MAX_DEVICES} are run")
     return mesh
-
-
-def _cut_into(module: ModuleOp) -> tuple[int, int]:
-    """The largest numbers of parts into which ops with `shard_dims` cut tensors along the two axes of a mesh."""
-    extents = [1, 1]
-    for op in module.walk():
-        given = attributes_of(op) if "shard_dims" in op.properties or "shard_dims" in op.attributes else {}
-        for axis, dim in enumerate(given.get("shard_dims", ())[:2]):
-            if 0 <= dim < len(given["shard_shape"]):
-                extents[axis] = max(extents[axis], given["shard_shape"][dim])
-    return extents[0], extents[1]
 
 
 def inputs_of(options: argparse.Namespace, module: TextModule, entry: str) -> list[torch.Tensor]:

@@ -1,0 +1,186 @@
+"""Goldens of exchanges in torch: the tensors of all devices as one, whose first axes are those of the mesh.
+
+They share nothing with what they check: who exchanges, what is cut and where it lands follow from axes of this tensor.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ttnn_jit.ops.families.text_operation import DenseNumbers, TextCall
+
+
+def along_axis(torch: Any, call: TextCall, tensors: Sequence[Any]) -> Any:
+    """The tensors of all devices as ``[outer, group, inner, *shape]``.
+
+    The devices of a group differ in the coordinate ``cluster_axis`` alone; without it, all are one group.
+    """
+    devices = torch.stack([*tensors])
+    mesh, axis = (1,) * (2 - len(call.mesh)) + tuple(call.mesh), call.cluster_axis
+    if axis is None:
+        return devices.reshape(1, -1, 1, *devices.shape[1:])
+    outer, inner = math.prod(mesh[:axis]), math.prod(mesh[axis + 1 :])
+    return devices.reshape(outer, mesh[axis], inner, *devices.shape[1:])
+
+
+def by_device(devices: Any) -> list[Any]:
+    """The tensor of each device, from ``[outer, group, inner, *shape]``."""
+    return [*devices.flatten(0, 2)]
+
+
+def reduction(x: Any, axis: int, kind: str) -> Any:
+    """Along one axis, which stays with the extent 1."""
+    match kind:
+        case "sum" | "mean" | "prod":
+            return getattr(x, kind)(axis, keepdim=True)
+        case "max" | "min":
+            return getattr(x, f"a{kind}")(axis, keepdim=True)
+        case _:
+            raise AssertionError(kind)
+
+
+def reduced(devices: Any, kind: str) -> Any:
+    """The reduction over the devices of a group, which each of them gets."""
+    return reduction(devices, 1, kind).expand(devices.shape)
+
+
+def all_reduce(torch: Any, call: TextCall) -> list[Any]:
+    """Of every device."""
+    return by_device(reduced(along_axis(torch, call, call.input), call.reduce_type))
+
+
+def all_gather(torch: Any, call: TextCall) -> list[Any]:
+    """Of every device: the axis of the group stands before the gathered one, and is one with it."""
+    devices = along_axis(torch, call, call.input)
+    dim = call.all_gather_dim % (devices.dim() - 3)
+    gathered = devices.movedim(1, 2 + dim).flatten(2 + dim, 3 + dim)
+    return by_device(gathered.unsqueeze(1).expand(-1, devices.shape[1], *gathered.shape[1:]))
+
+
+def reduce_scatter(torch: Any, call: TextCall) -> list[Any]:
+    """Of every device: the part of the reduction at its place in the group."""
+    devices = along_axis(torch, call, call.input)
+    return by_device(own_parts(reduced(devices, call.reduce_type), call.scatter_dim % (devices.dim() - 3)))
+
+
+def mesh_partition(torch: Any, call: TextCall) -> list[Any]:
+    """Of every device: the part of its own tensor at its place in the group."""
+    devices = along_axis(torch, call, call.input)
+    return by_device(own_parts(devices, call.dim % (devices.dim() - 3)))
+
+
+def own_parts(devices: Any, dim: int) -> Any:
+    """The diagonal of devices and parts."""
+    parts = devices.unflatten(3 + dim, (devices.shape[1], -1))
+    return parts.diagonal(dim1=1, dim2=3 + dim).movedim(-1, 1)
+
+
+# --- Groups that a text lists -----------------------------------------------------------------------------------------
+
+
+def listed_numbers(torch: Any, numbers: DenseNumbers, width: int) -> list[list[int]]:
+    """The rows of a constant matrix of integers."""
+    given = torch.tensor(numbers.numbers, dtype=torch.int64)
+    return given.expand(math.prod(numbers.shape)).reshape(-1, width).tolist()  # type: ignore[no-any-return]
+
+
+def group_of(torch: Any, groups: DenseNumbers, device: int, count: int) -> list[int]:
+    """The devices of the group that has `device`, none if no group has it; of all devices if no group is listed."""
+    rows = [[each for each in row if each >= 0] for row in listed_numbers(torch, groups, groups.shape[-1] or 1)]
+    rows = [row for row in rows if row] or [[*range(count)]]
+    return next((row for row in rows if device in row), [])
+
+
+ForGroup = Callable[[Sequence[Any], int], Any]
+
+
+def by_listed_group(torch: Any, inputs: Sequence[Any], groups: DenseNumbers, found: ForGroup) -> list[Any]:
+    """Of every device ``found(tensors of its group, its place there)``; zeros of one that no group has."""
+    results = []
+    for device, own in enumerate(inputs):
+        group = group_of(torch, groups, device, len(inputs))
+        tensors = [inputs[each] for each in group]
+        results.append(found(tensors, group.index(device)) if group else torch.zeros_like(own))
+    return results
+
+
+def reduced_group(torch: Any, kind: str) -> ForGroup:
+    """The reduction of a group's tensors."""
+    return lambda tensors, _: reduction(torch.stack([*tensors]), 0, kind).squeeze(0)
+
+
+def gathered_group(torch: Any, dim: int) -> ForGroup:
+    """A group's tensors, joined."""
+    return lambda tensors, _: torch.cat([*tensors], dim)
+
+
+def scattered_group(torch: Any, kind: str, dim: int) -> ForGroup:
+    """The part of the reduction at a device's place."""
+
+    def found(tensors: Sequence[Any], place: int) -> Any:
+        whole = reduction(torch.stack([*tensors]), 0, kind)[0]
+        return whole.unflatten(dim, (len(tensors), -1)).select(dim, place)
+
+    return found
+
+
+def exchanged_group(torch: Any, split: int, onto: int, count: int) -> ForGroup:
+    """The parts at a device's place of all tensors of its group, joined."""
+
+    def found(tensors: Sequence[Any], place: int) -> Any:
+        return torch.cat([each.tensor_split(count, split)[place] for each in tensors], onto)
+
+    return found
+
+
+def collective_broadcast(torch: Any, call: TextCall) -> list[Any]:
+    """Of every device: the tensor of the first device of its group."""
+    return by_listed_group(torch, call.input, call.replica_groups, lambda tensors, _: tensors[0])
+
+
+def all_to_all(torch: Any, call: TextCall) -> list[Any]:
+    """Of every device: parts of the tensors of its group."""
+    found = exchanged_group(torch, call.split_dim, call.concat_dim, call.split_count)
+    return by_listed_group(torch, call.input, call.replica_groups, found)
+
+
+def permuted(torch: Any, inputs: Sequence[Any], pairs: DenseNumbers) -> list[Any]:
+    """Of every device: what a pair (source, target) sends to it, and zeros without one."""
+    found = [torch.zeros_like(each) for each in inputs]
+    for source, target in listed_numbers(torch, pairs, 2):
+        found[target] = inputs[source]
+    return found
+
+
+# --- Shards of a mesh -------------------------------------------------------------------------------------------------
+
+
+def sharded(inputs: Sequence[Any], mesh: Sequence[int], dims: Sequence[int], counts: Sequence[int]) -> list[Any]:
+    """The shard of each device of its tensor: axis `i` of the mesh cuts dimension ``dims[i]`` into ``counts[i]``."""
+    found = []
+    for device, whole in enumerate(inputs):
+        part, step = whole, len(inputs)
+        for extent, dim, count in zip(mesh, dims, counts, strict=False):
+            step //= extent
+            place = device // step % extent
+            part = part.chunk(count, dim)[place] if dim >= 0 and count > 1 else part
+        found.append(part)
+    return found
+
+
+def assembled(
+    torch: Any, inputs: Sequence[Any], mesh: Sequence[int], dims: Sequence[int], counts: Sequence[int]
+) -> Any:
+    """The whole tensor of the shards of a mesh: its last axis is joined first."""
+    devices = torch.stack([*inputs]).unflatten(0, [*mesh])
+    axes = [*zip(dims, counts, strict=False)]
+    axes += [(-1, 1)] * (len(mesh) - len(axes))
+    for axis in reversed(range(len(mesh))):
+        dim, count = axes[axis]
+        if dim >= 0 and count > 1:
+            devices = devices.movedim(axis, axis + dim).flatten(axis + dim, axis + dim + 1)
+        else:
+            devices = devices.select(axis, 0)
+    return devices
