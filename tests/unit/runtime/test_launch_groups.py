@@ -10,6 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.checked_templates import checked_templates  # noqa: F401 - a fixture
 from ttnn_jit import jit, ttnn
 from ttnn_jit.runtime.native import launch_groups, native_call
 from ttnn_jit.runtime.native.launch_groups import Memories, TimedLaunch, groups_of
@@ -250,3 +251,20 @@ def test_sizes_of_one_template_have_groups_of_their_own(groups, set_threads):
         parts = torch.cat([ttnn.to_torch(each) for each in ttnn.get_device_tensors(layer(on(mesh, values)))])
         assert torch.allclose(parts, torch.softmax(values * 0.5, -1), rtol=1e-4, atol=1e-6)
     assert groups.count([one_by_one(*range(4))]) >= 2
+
+
+@pytest.mark.usefixtures("shares_everything")
+def test_values_of_several_devices_are_kept_apart_where_they_are_small(groups, set_threads):
+    set_threads(2)
+    mesh = ttnn.open_mesh_device(ttnn.MeshShape(1, 4), target="cpu")
+    layer = jit(enable_cache=False)(lambda x, w: ttnn.softmax(ttnn.matmul(x, w), -1))
+    weights = torch.randn(64, 64) / 8
+    w = ttnn.from_torch(weights, device=mesh, mesh_mapper=ttnn.ReplicateTensorToMesh(mesh))
+    found = {}
+    for rows in (32, 64, 4096, 96, 2048):
+        values = torch.randn(4 * rows, 64)
+        parts = torch.cat([ttnn.to_torch(each) for each in ttnn.get_device_tensors(layer(on(mesh, values), w))])
+        assert torch.allclose(parts, torch.softmax(values @ weights, -1), rtol=1e-4, atol=1e-6)
+        found[rows] = groups[-1]
+    apart = [((0, 1), (2, 3), (4, 5), (6, 7))]
+    assert [found[rows] == apart for rows in found] == [True, True, False, True, False]
