@@ -106,6 +106,15 @@ def test_columns_of_a_buffer_may_be_written_at_the_same_time():
     assert grouped([columns(0, 8), columns(12, 8)]) == []  # its rows end in the next ones
 
 
+def test_a_kernel_with_loops_of_its_own_may_write_any_row_of_a_buffer():
+    def update(row):
+        return Launch("k", (row, 50), (8, 1, 1), 1, 1, (0, 8 * row), whole=(0,))
+
+    assert grouped([update(0), update(1)]) == []
+    assert grouped([update(0), loop((9, 50), offsets=(0, 80))]) == []
+    assert grouped([update(0), loop((0, 51))]) == [one_by_one(0, 1)]
+
+
 def test_short_and_few_launches_are_no_group():
     launches = [loop((device, 8 + device)) for device in range(8)]
     assert grouped(launches, nanoseconds=LONG / 8) == [one_by_one(*range(8))]
@@ -150,6 +159,8 @@ def test_chunks_of_many_launches_are_few(monkeypatch):
 def elements(run, operand):
     """The elements of an operand that a run touches, one by one."""
     launch, rounds = run
+    if launch.whole:
+        return {*range(-1000, 1000)}
     extents = launch.params_in(rounds)[: launch.loops]
     strides = launch.params[launch.loops * (1 + operand) : launch.loops * (2 + operand)]
     start = launch.offsets_in(rounds)[operand]
@@ -166,7 +177,8 @@ def launch_lists(draw):
         strides = [[draw(st.sampled_from([1, 1, 2, 0])), draw(st.sampled_from([4, 8, 8, 3, -8]))] for _ in operands]
         offsets = tuple(draw(st.sampled_from([32, 34, 36, 40])) for _ in operands)
         steps = tuple(tuple(draw(st.sampled_from([0, 32])) for _ in operands) for _ in range(repeats))
-        return Launch("k", tuple(operands), (*extents, *strides[0], *strides[1]), 1, 1, offsets, steps=steps)
+        params, whole = (*extents, *strides[0], *strides[1]), draw(st.sampled_from([(), (), (0,)]))
+        return Launch("k", tuple(operands), params, 1, 1, offsets, steps=steps, whole=whole)
 
     def either():
         return Repeat(draw(st.integers(1, 3)), (launch(1), launch(1))) if draw(st.booleans()) else launch(0)
