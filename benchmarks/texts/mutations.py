@@ -34,6 +34,7 @@ from ttnn_jit.codegen.images.kernel_images import KernelImages
 from ttnn_jit.compiler.texts import text_programs
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.tools import run as run_command
 from ttnn_jit.tools.cli import main as ttnn_jit_main
 from ttnn_jit.tools.texts import run_text
 from ttnn_jit.tools.texts.inputs import require_memory
@@ -190,13 +191,13 @@ def observed() -> Iterator[list[float]]:
             seconds[0] += time.thread_time() - begin
 
     text_programs.run_on_torch = run_guarded
-    run_text.require_memory = require_few
+    run_text.require_memory = run_command.require_memory = require_few
     KernelImages.finished = timed  # type: ignore[method-assign]
     try:
         yield seconds
     finally:
         text_programs.run_on_torch = run
-        run_text.require_memory = require_memory
+        run_text.require_memory = run_command.require_memory = require_memory
         KernelImages.finished = finished  # type: ignore[method-assign]
 
 

@@ -16,7 +16,7 @@ from typing import ParamSpec, TypeVar
 
 from ttnn_jit.diagnostics.debugging import debugging
 from ttnn_jit.diagnostics.errors import InternalError, TtnnJitError
-from ttnn_jit.diagnostics.origin import THIS_PACKAGE, library_of_frame
+from ttnn_jit.diagnostics.origin import THIS_PACKAGE, is_code_of_a_library, library_of_frame
 from ttnn_jit.diagnostics.source import Location, whole_line
 
 P = ParamSpec("P")
@@ -74,6 +74,17 @@ def user_location() -> Location | None:
     """The current line of the user's code; None if no code of the user's runs."""
     frame, _ = _user_frame()
     return None if frame is None else whole_line(frame.f_code.co_filename, frame.f_lineno)
+
+
+def raised_by(error: BaseException) -> Location | None:
+    """The innermost line of the user's code through which an error was raised; None if there is none."""
+    found, entry = None, error.__traceback__
+    while entry is not None:
+        frame = entry.tb_frame
+        if not (_is_internal(frame) or is_code_of_a_library(frame.f_code)):
+            found = whole_line(frame.f_code.co_filename, entry.tb_lineno)
+        entry = entry.tb_next
+    return found
 
 
 def user_line() -> str:

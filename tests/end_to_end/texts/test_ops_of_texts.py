@@ -64,6 +64,17 @@ OPS = {
         "ttir.conv_transpose2d {stride = 2 : i32, padding = array<i32: 1, 0>, output_padding = array<i32: 1, 0>,"
         " dilation = 1 : i32, groups = 1 : i32} : 1x3x4x4xf32, 4x2x3x3xf32 -> 1x6x9x2xf32"
     ),
+    "latent attention": (
+        "ttnn.flash_mla_prefill {operandSegmentSizes = array<i32: 1, 1, 0, 0>, head_dim_v = 5 : ui32, is_causal = true}"
+        " : 2x4x6x8xf32, 2x2x6x8xf32 -> 2x4x6x5xf32"
+    ),
+    "latent attention with values and a mask": (
+        "ttnn.flash_mla_prefill {operandSegmentSizes = array<i32: 1, 1, 1, 1>, head_dim_v = 3 : ui32, is_causal = "
+        "false, scale = 0.5 : f32} : 2x4x6x8xbf16, 2x1x7x8xbf16, 2x1x7x3xbf16, 2x1x6x7xbf16 -> 2x4x6x3xbf16"
+    ),
+    "scores of an indexer": (
+        "ttnn.indexer_score_dsa {chunk_start_idx = 2 : ui32} : 2x3x4x8xf32, 2x1x7x8xf32, 2x3x4x1xf32 -> 2x1x4x7xf32"
+    ),
     "max_pool2d": f"ttir.max_pool2d {{{POOL}, ceil_mode = false}} : 1x6x5x2xbf16 -> 1x3x5x2xbf16",
     "max_pool2d of integers": (
         "ttir.max_pool2d {kernel = 2 : i32, stride = 2 : i32, dilation = 1 : i32, padding = 1 : i32, ceil_mode = false}"
@@ -343,7 +354,7 @@ def test_calls_are_followed_and_entries_are_what_nobody_calls():
         ("ttir.conv2d : 1x6x5x4xf32, 6x4x3x2xf32 -> 1x4x4x6xf32", "it needs the attribute `stride`"),
         ("ttir.relu {slope = 1 : i32} : 3xf32 -> 3xf32", "it has an attribute `slope`, and that is not known here"),
         ("ttir.relu : 3x!quant.uniform<i32:f32,0.1> -> 3x!quant.uniform<i32:f32,0.1>", "it does not compute with"),
-        ("ttir.sampling : 3xf32, 3xf32 -> 3xf32", "`ttir.sampling` is not executed here"),
+        ("ttir.moe_compute : 3xf32, 3xf32 -> 3xf32", "`ttir.moe_compute` is not executed here"),
     ],
 )
 def test_what_is_not_executed_is_refused_by_name_and_place(op, message):

@@ -30,6 +30,11 @@ def is_tensor(type_: Attribute) -> bool:
     return isinstance(type_, TensorType)
 
 
+def has_complex_numbers(type_: Attribute) -> bool:
+    """Whether the elements of a tensor are complex numbers, which are computed as pairs of floats."""
+    return isinstance(type_, TensorType) and isinstance(type_.get_element_type(), ComplexType)
+
+
 def element_in_text(type_: Attribute) -> str:
     """The element type of a tensor, as its text spells it."""
     return str(type_.get_element_type()) if isinstance(type_, TensorType) else str(type_)
@@ -69,9 +74,10 @@ def spec_in_text(type_: Attribute) -> TensorSpec:
         raise ShapeError(f"{type_} is no tensor")
     if DYNAMIC_INDEX in type_.get_shape():
         raise ShapeError(f"{type_} has extents that the text leaves open", help="write every extent as a number")
-    element = type_.get_element_type()
-    shape = (*type_.get_shape(), 2) if isinstance(element, ComplexType) else type_.get_shape()
-    dtype = dtype_in_text(element.element_type if isinstance(element, ComplexType) else element)
+    element, shape = type_.get_element_type(), tuple(type_.get_shape())
+    if isinstance(element, ComplexType):
+        element, shape = element.element_type, (*shape, 2)
+    dtype = dtype_in_text(element)
     layout = Layout.TILE if dtype.is_block_float else Layout.ROW_MAJOR
     spec = TensorSpec(shape, dtype, layout, HOST_MEMORY_CONFIG)
     if spec.nbytes > MAX_TENSOR_BYTES:

@@ -91,10 +91,6 @@ REFUSED = (
         "TTIR does not factor or solve matrices",
     ),
     refused(
-        "stablehlo.rng_bit_generator",
-        "its bits depend on the state of one generator, which is not implemented here",
-    ),
-    refused(
         "stablehlo.infeed stablehlo.outfeed stablehlo.send stablehlo.recv stablehlo.create_token stablehlo.after_all "
         "stablehlo.async_start stablehlo.async_done",
         "nothing is exchanged with a host or another program while a program runs",

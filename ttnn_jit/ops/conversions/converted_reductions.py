@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import DTypeError, ShapeError
-from ttnn_jit.ops.families.complex_parts import by_parts
+from ttnn_jit.ops.conversions import sharding_rules
+from ttnn_jit.ops.families.complex_parts import ComplexTensor
 from ttnn_jit.ops.families.conversion_protocol import BOOL, ConversionCall, Tensor, TtirOps
 from ttnn_jit.ops.families.dialect_conversion import Conversion, RegionInText, conversion
 from ttnn_jit.ops.families.text_operation import REQUIRED, DenseNumbers, TextCall
@@ -103,15 +104,18 @@ def _reduced_in_torch(torch: Any, call: TextCall) -> list[Any]:
     return _folded_in_torch(torch, call.body, starts, rows)
 
 
-def _sum_of_parts(ops: TtirOps, call: ConversionCall) -> Any:
-    """A sum of complex numbers.
+def _sum_of_parts(ops: TtirOps, call: ConversionCall) -> ComplexTensor:
+    """The sum of real and that of imaginary parts.
 
     Raises:
         DTypeError: Its region is no sum.
     """
     if call.body.single is None or call.body.single.reduction != "ttir.sum":
         raise DTypeError("complex numbers are summed, and not reduced otherwise")
-    return by_parts(_reduced)(ops, call)
+    (x,), (start,) = call.inputs, call.init_values
+    sums = [ops.reduced("ttir.sum", each, tuple(call.dimensions)) for each in x.parts]
+    pairs = zip(sums, start.parts, strict=True)
+    return ComplexTensor(*(ops.same("ttir.add", each, ops.spread(own, each.shape)) for each, own in pairs))
 
 
 REDUCE = conversion(
@@ -119,6 +123,7 @@ REDUCE = conversion(
     "inputs* init_values*",
     _reduced,
     _reduced_in_torch,
+    sharded_by=sharding_rules.reduced,
     dimensions=REQUIRED,
     regions=("body",),
     in_float32=True,
@@ -232,11 +237,20 @@ def _in_windows_in_torch(torch: Any, call: TextCall) -> list[Any]:
     return _folded_in_torch(torch, call.body, [each.expand(extents) for each in call.init_values], stacked)
 
 
+def _windowed_dimensions(call: ConversionCall, shape: Sequence[int]) -> list[int]:
+    """The dimensions along which a window is longer than 1, moves by more than 1, or is padded."""
+    rank = len(shape)
+    steps = [_ones(each, rank) for each in (call.window_dimensions, call.window_strides, call.base_dilations)]
+    padding = pairs(call.padding, rank)
+    return [axis for axis in range(rank) if any(each[axis] != 1 for each in steps) or any(padding[axis])]
+
+
 REDUCE_WINDOW = conversion(
     "stablehlo.reduce_window",
     "inputs* init_values*",
     _in_windows,
     _in_windows_in_torch,
+    sharded_by=sharding_rules.kept_dimensions(_windowed_dimensions),
     regions=("body",),
     in_float32=True,
     window_dimensions=REQUIRED,
@@ -414,6 +428,7 @@ SORT = conversion(
     "inputs*",
     _sorted,
     _sorted_in_torch,
+    sharded_by=sharding_rules.kept_dimensions(lambda call, shape: (call.dimension % len(shape),)),
     regions=("comparator",),
     dimension=-1,
     is_stable=False,

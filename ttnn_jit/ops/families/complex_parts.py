@@ -14,6 +14,7 @@ from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, Tt
 from ttnn_jit.process.dataclass import dataclass
 
 Convert: TypeAlias = Callable[[TtirOps, ConversionCall], Any]
+"""``convert(ops, call)``: the result of an op, or several."""
 _PREFIX = "complex<"
 
 
@@ -45,12 +46,19 @@ class ComplexTensor:
         return self.real, self.imag
 
 
+@dataclass(frozen=True)
+class OnPairs:
+    """A conversion that takes complex tensors as the tensors of floats that they are: it uses no last dimension."""
+
+    convert: Convert
+
+
 def has_complex(call: ConversionCall) -> bool:
     """Whether an operand or the result of an op has complex numbers."""
     return any(map(is_complex, call.element_types.values()))
 
 
-def converted_parts(convert: Convert | None, ops: TtirOps, call: ConversionCall) -> list[Tensor]:
+def converted_parts(convert: Convert | OnPairs | None, ops: TtirOps, call: ConversionCall) -> list[Tensor]:
     """The results of an op with complex numbers: ``convert(ops, call)`` gets and gives `ComplexTensor` objects.
 
     Raises:
@@ -59,13 +67,19 @@ def converted_parts(convert: Convert | None, ops: TtirOps, call: ConversionCall)
     if convert is None or len(call.results) != 1:
         raise DTypeError("it does not compute with complex numbers here")
 
+    (kind,) = call.results
+    if isinstance(convert, OnPairs):
+        wide = (*kind.shape, 2) if is_complex(kind.element) else kind.shape
+        pairs = ConversionCall.of(vars(call), [Tensor(wide, part_of_element(kind.element))])
+        found = convert.convert(ops, pairs)
+        return [*found] if isinstance(found, list | tuple) else [found]
+
     def given(name: str, value: Any) -> Any:
         if isinstance(value, list):
             return [given(f"{name}[{index}]", each) for index, each in enumerate(value)]
         is_pair = isinstance(value, Tensor) and is_complex(call.element_types.get(name, ""))
         return _split(ops, value) if is_pair else value
 
-    (kind,) = call.results
     if is_complex(kind.element):
         kind = Tensor(kind.shape, part_of_element(kind.element))
     elif is_complex(call.element_types.get("result", "")):

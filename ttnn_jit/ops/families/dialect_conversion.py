@@ -9,13 +9,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from ttnn_jit.diagnostics.errors import CompileError
-from ttnn_jit.ops.families.complex_parts import Convert, by_parts, converted_parts, golden_of_pairs, has_complex
+from ttnn_jit.ops.families.complex_parts import (
+    Convert,
+    OnPairs,
+    by_parts,
+    converted_parts,
+    golden_of_pairs,
+    has_complex,
+)
 from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, TtirOps
 from ttnn_jit.ops.families.decomposition import Value
-from ttnn_jit.ops.families.text_operation import OpInText, TextCall, TextOperation, TextOps, element_of
+from ttnn_jit.ops.families.sharding_rule import Shape, ShardingRule, pointwise
+from ttnn_jit.ops.families.text_operation import OpInText, Role, TextCall, TextOperation, TextOps, element_of
 from ttnn_jit.process.dataclass import dataclass
 
 
@@ -45,6 +53,9 @@ class RegionInText(ABC):
         """Of a comparator of a sort: the operand that it compares and ``LT`` or ``GT``; None if it does more."""
 
 
+RuleOfCall: TypeAlias = Callable[[Any, Sequence[Shape], Sequence[Shape]], ShardingRule]
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Conversion(TextOperation):
     """An op of another dialect in terms of TTIR.
@@ -61,6 +72,9 @@ class Conversion(TextOperation):
         neutral: ``neutral(x)``: the number that changes no element of `x` in that reduction.
         of_complex: As `convert`, of a call with complex numbers: operands and results are `ComplexTensor` objects
             (complex_parts.py); None: it is refused.
+        sharded_by: ``sharded_by(call, operands, results)``: its rule, from the shapes of these; None: that of an
+            elementwise op, or the op is computed on whole tensors.
+        states_parts: The attributes of which one says how its result is cut among devices; its result is its operand.
     """
 
     convert: Convert
@@ -70,7 +84,16 @@ class Conversion(TextOperation):
     is_elementwise: bool = False
     reduction: str = ""
     neutral: Callable[[Tensor], float] | None = None
-    of_complex: Convert | None = None
+    of_complex: Convert | OnPairs | None = None
+    sharded_by: RuleOfCall | None = None
+    states_parts: tuple[str, ...] = ()
+
+    def sharding_rule(
+        self, call: ConversionCall, operands: Sequence[Shape], results: Sequence[Shape]
+    ) -> ShardingRule | None:
+        """How the op is computed on parts; None if it is computed on whole tensors alone."""
+        rule = self.sharded_by or (pointwise if self.is_elementwise else None)
+        return None if rule is None or not results else rule(call, operands, results)
 
     def converted(self, ops: TtirOps, call: ConversionCall) -> list[Tensor]:
         """The results by ops of TTIR.
@@ -81,7 +104,9 @@ class Conversion(TextOperation):
         return _converted(self.convert, self.of_complex, ops, call)
 
 
-def _converted(convert: Convert, of_complex: Convert | None, ops: TtirOps, call: ConversionCall) -> list[Tensor]:
+def _converted(
+    convert: Convert, of_complex: Convert | OnPairs | None, ops: TtirOps, call: ConversionCall
+) -> list[Tensor]:
     if has_complex(call):
         return converted_parts(of_complex, ops, call)
     return listed(convert(ops, call))
@@ -123,7 +148,7 @@ def _as_tensor(given: Any) -> Any:
     return Tensor(given.shape, element_of(given.spec.dtype), given) if isinstance(given, Value) else given
 
 
-def _over_texts(convert: Convert, of_complex: Convert | None) -> Callable[[TextOps, TextCall], Any]:
+def _over_texts(convert: Convert, of_complex: Convert | OnPairs | None) -> Callable[[TextOps, TextCall], Any]:
     """`convert` as a function that writes calls of declared operations."""
 
     def write(ops: TextOps, call: TextCall) -> list[Value]:
@@ -173,6 +198,8 @@ _OPTIONS = (
     "neutral",
     "of_complex",
     "refusal",
+    "sharded_by",
+    "states_parts",
 )
 
 
@@ -191,6 +218,8 @@ def conversion(
     options = {name: attributes.pop(name) for name in _OPTIONS if name in attributes}
     if attributes.pop("acts_on_parts", False):
         options["of_complex"] = by_parts(convert)
+    if options.get("role") is Role.EXCHANGES:
+        options["of_complex"] = OnPairs(convert)
     return Conversion(
         names=tuple(names.split()),
         form=OpInText(tuple(operands.split()), attributes),

@@ -1,4 +1,4 @@
-"""Attention of training in texts, and routers of experts."""
+"""Attention of texts, also of training, and routers of experts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.ops.attention.attention import SCALED_DOT_PRODUCT_ATTENTION as WHOLE
 from ttnn_jit.ops.families.decomposition import Value
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, TextOps, text
 from ttnn_jit.ops.movement.sequences import arange
@@ -167,4 +168,108 @@ TOPK_ROUTER = text(
     ],
 )
 
-TEXTS = (SDPA_FORWARD, SDPA_BACKWARD, TOPK_ROUTER)
+
+def _with_faithful_sink(call: TextCall) -> Any:
+    """The sink of TTIR, which `scale` does not multiply, as that of ttnn, which it does."""
+    if call.attention_sink is None:
+        return None
+    scale = call.query.shape[-1] ** -0.5 if call.scale is None else call.scale
+    return call.attention_sink if scale in {0.0, 1.0} else call.attention_sink * (1.0 / scale)
+
+
+def _attention(ops: TextOps, call: TextCall) -> Value:
+    operands = [call.query, call.key, call.value, call.attention_mask, _with_faithful_sink(call)]
+    found: Value = ops.call(WHOLE, operands, call.is_causal, call.scale, call.sliding_window_size)
+    return found
+
+
+def _attention_in_torch(torch: Any, call: TextCall) -> Any:
+    operands = [call.query, call.key, call.value, call.attention_mask, _with_faithful_sink(call)]
+    return WHOLE.golden(torch, *operands, call.is_causal, call.scale, call.sliding_window_size)
+
+
+ATTENTION = text(
+    "ttir.scaled_dot_product_attention",
+    "query key value attention_mask? attention_sink?",
+    _attention,
+    _attention_in_torch,
+    is_causal=True,
+    scale=None,
+    sliding_window_size=None,
+    rounds_intermediates=True,
+)
+
+# --- Latent attention -------------------------------------------------------------------------------------------------
+
+
+def _latent_scale(call: TextCall) -> float:
+    return float(1.0 / math.sqrt(call.query.shape[-1]) if call.scale is None else call.scale)
+
+
+def _latent_attention(ops: TextOps, call: TextCall) -> Value:
+    """Attention whose values are the first numbers of the keys, if it has no others."""
+    value = ops.part(call.key, 3, 0, call.head_dim_v) if call.value is None else call.value
+    key, value = (_of_each_head(ops, each, _group(call)) for each in (call.key, value))
+    scores = ops.matmul(call.query, key, transpose_b=True) * _latent_scale(call)
+    if call.attention_mask is not None:
+        scores = scores + ops.typecast(call.attention_mask, COMPUTE_TYPE)
+    elif call.is_causal:
+        scores = scores + _causal_mask(ops, call)
+    found: Value = ops.matmul(ops.softmax(scores, -1), value)
+    return found
+
+
+def _latent_attention_in_torch(torch: Any, call: TextCall) -> Any:
+    value = call.key[..., : call.head_dim_v] if call.value is None else call.value
+    return torch.nn.functional.scaled_dot_product_attention(
+        call.query,
+        call.key,
+        value,
+        attn_mask=call.attention_mask,
+        is_causal=call.is_causal and call.attention_mask is None,
+        scale=_latent_scale(call),
+        enable_gqa=True,
+    )
+
+
+LATENT_PREFILL = text(
+    "ttnn.flash_mla_prefill",
+    "query key value? attention_mask?",
+    _latent_attention,
+    _latent_attention_in_torch,
+    head_dim_v=REQUIRED,
+    is_causal=True,
+    scale=None,
+    in_float32=True,
+)
+
+
+def _index_scores(ops: TextOps, call: TextCall) -> Value:
+    """Of each query and key the weighted sum over heads of products above 0; -infinity of a key behind its query."""
+    products = ops.relu(ops.matmul(call.query, _of_each_head(ops, call.key, _group(call)), transpose_b=True))
+    scores = ops.sum(products * call.weights, 1, True)
+    rows, columns = (int(each.shape[2]) for each in (call.query, call.key))
+    row = ops.reshaped(arange(ops, rows, call.query, call.chunk_start_idx, 1, DataType.FLOAT32), (1, 1, rows, 1))
+    column = ops.reshaped(arange(ops, columns, call.query, 0, 1, DataType.FLOAT32), (1, 1, 1, columns))
+    found: Value = ops.where(ops.ge(row, column), scores, -math.inf)
+    return found
+
+
+def _index_scores_in_torch(torch: Any, call: TextCall) -> Any:
+    products = torch.einsum("bhsd,btd->bhst", call.query, call.key[:, 0]).clamp(min=0)
+    scores = (products * call.weights).sum(1, keepdim=True)
+    last = torch.arange(scores.shape[2])[:, None] + call.chunk_start_idx
+    return scores.masked_fill(torch.arange(scores.shape[3]) > last, -math.inf)
+
+
+INDEX_SCORES = text(
+    "ttnn.indexer_score_dsa",
+    "query key weights",
+    _index_scores,
+    _index_scores_in_torch,
+    chunk_start_idx=0,
+    cluster_axis=None,
+    in_float32=True,
+)
+
+TEXTS = (SDPA_FORWARD, SDPA_BACKWARD, TOPK_ROUTER, ATTENTION, LATENT_PREFILL, INDEX_SCORES)

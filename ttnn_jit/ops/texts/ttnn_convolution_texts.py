@@ -129,32 +129,38 @@ TRANSPOSED_OF_TTNN = text(
 )
 
 
-def _ungrouped(ops: Any, weight: Any, groups: int) -> Any:
+def _ungrouped(ops: Ops, weight: Value, groups: int) -> Value:
     """Weights of one group: zeros for the channels of other groups."""
     outputs, own = weight.shape[0] // groups, weight.shape[1]
     parts = []
     for group in range(groups):
         before, after = group * own, (groups - 1 - group) * own
-        if isinstance(weight, Value):
-            part = ops.part(weight, 0, group * outputs, (group + 1) * outputs)
-            parts.append(ops.pad(part, [(0, 0), (before, after), (0, 0), (0, 0)], 0.0))
-        else:
-            part = weight[group * outputs : (group + 1) * outputs]
-            parts.append(ops.nn.functional.pad(part, (0, 0, 0, 0, before, after)))
+        part = ops.part(weight, 0, group * outputs, (group + 1) * outputs)
+        parts.append(ops.pad(part, [(0, 0), (before, after), (0, 0), (0, 0)], 0.0))
     return ops.concat(parts, 0)
 
 
-def _prepared(ops: Any, call: TextCall) -> Any:
+def _is_ungrouped(call: TextCall) -> bool:
+    """Whether a text prepares weights with zeros for the channels of other groups."""
+    given, wanted = (math.prod(each) for each in (call.weight_tensor.shape, call.result.shape))
+    return bool(call.groups > 1 and given * call.groups == wanted)
+
+
+def _prepared(ops: Ops, call: TextCall) -> Value:
     """Weights [outputs, inputs per group, kernel] as rows of (tap, input channel)."""
     weight, shape = call.weight_tensor, tuple(call.result.shape)
     order = (*range(2, len(weight.shape)), 1, 0)
-    if call.groups > 1 and math.prod(weight.shape) * call.groups == math.prod(shape):
-        weight = _ungrouped(ops, weight, call.groups)
+    weight = _ungrouped(ops, weight, call.groups) if _is_ungrouped(call) else weight
     if math.prod(weight.shape) != math.prod(shape):
         raise ShapeError(f"weights of shape {list(weight.shape)} are not prepared with padding, as {list(shape)}")
-    if isinstance(weight, Value):
-        return ops.reshaped(ops.permute(weight, order), shape)
-    return weight.permute(order).reshape(shape)
+    return ops.reshaped(ops.permute(weight, order), shape)
+
+
+def _prepared_in_torch(torch: Any, call: TextCall) -> Any:
+    """One matrix after the other: a tap takes a row of input channels to the outputs, in blocks of the groups."""
+    groups = call.groups if _is_ungrouped(call) else 1
+    taps = call.weight_tensor.flatten(2).unbind(2)
+    return call.in_result_shape(torch.cat([torch.block_diag(*tap.chunk(groups)).T for tap in taps]))
 
 
 _OF_PREPARATION: dict[str, Any] = {
@@ -171,7 +177,9 @@ _OF_PREPARATION: dict[str, Any] = {
     "groups": 1,
     "conv2d_config": None,
 }
-PREPARED_WEIGHTS = text("ttnn.prepare_conv2d_weights", "weight_tensor", _prepared, _prepared, **_OF_PREPARATION)
+PREPARED_WEIGHTS = text(
+    "ttnn.prepare_conv2d_weights", "weight_tensor", _prepared, _prepared_in_torch, **_OF_PREPARATION
+)
 PREPARED_BIAS = text(
     "ttnn.prepare_conv2d_bias ttnn.prepare_conv_transpose2d_bias",
     "bias_tensor",

@@ -22,6 +22,7 @@ from ttnn_jit.ops.families.text_operation import TextOps
 from ttnn_jit.ops.language.axes import without_axes
 from ttnn_jit.ops.language.kinds import as_float32
 from ttnn_jit.ops.language.operation import Operation
+from ttnn_jit.ops.texts.wide_bodies import of_wide_floats
 from ttnn_jit.specs.dtypes import WIDE, WIDE_FLOATS, DataType
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -72,6 +73,10 @@ class WideOps(TextOps):
         if isinstance(operation, Typecast):
             (x,) = (each for each in operands if isinstance(each, Value))
             return [self.rounded(x, statics[0])]
+        wide = {each.spec.dtype for each in operands if isinstance(each, Value)} & WIDE_FLOATS
+        if isinstance(operation, Elementwise) and wide and not wide <= operation.dtypes:
+            _, numbers = operation.canonicalized(specs_of(operands), statics)
+            return [of_wide_floats(self, operation, operands, numbers)]
         given = self._of_one_type(operation, operands) if isinstance(operation, Elementwise) else operands
         return self.called(operation, given, *statics)
 

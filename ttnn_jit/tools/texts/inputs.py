@@ -56,7 +56,7 @@ def _drawn(spec: TensorSpec, limit: int | None, generator: torch.Generator) -> t
 
 
 def inputs_of_file(path: Path, specs: Sequence[TensorSpec]) -> list[torch.Tensor]:
-    """The arrays of an .npz file, in its order, as tensors of these specs.
+    """The arrays of an .npz file, in its order, as tensors of these specs; complex numbers as pairs of floats.
 
     Raises:
         ArgumentError: It is no such file, or holds arrays of other shapes.
@@ -71,6 +71,7 @@ def inputs_of_file(path: Path, specs: Sequence[TensorSpec]) -> list[torch.Tensor
         raise
     except Exception as error:  # numpy's reader raises various errors for other files
         raise ArgumentError(f"{path} is no .npz file of arrays", help="`numpy.savez(file, x, y)` writes one") from error
+    arrays = [numpy.stack([each.real, each.imag], -1) if numpy.iscomplexobj(each) else each for each in arrays]
     shapes = [tuple(each.shape) for each in arrays]
     if shapes != [tuple(spec.shape) for spec in specs]:
         raise ArgumentError(

@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 
 from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.meshes_of_texts import mesh_of_text
+from ttnn_jit.dialects.text_calls.tensor_types import has_complex_numbers, is_tensor
 from ttnn_jit.dialects.text_calls.text_attributes import name_of, value_of
 from ttnn_jit.dialects.ttcore import SYSTEM_DESC
 from ttnn_jit.frontend.ir.texts import entries_of, parse_texts
@@ -28,6 +30,7 @@ from ttnn_jit.sessions.text_runs import ComparedOp, GoldenRun
 from ttnn_jit.specs.target import PRESETS, SystemDesc, resolve_target
 from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.tools.texts.inputs import draw_inputs, inputs_of_file, require_memory
+from ttnn_jit.tools.texts.recognition import target_of_dump
 from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
 
 if TYPE_CHECKING:
@@ -64,10 +67,21 @@ def _results(options: argparse.Namespace, entries: Iterable[tuple[TextModule, st
     for module, entry in entries:
         inputs = inputs_of(options, module, entry)
         results = module.program(entry)(*inputs)
-        found += results
+        found += _with_complex_numbers(module.functions[entry], results)
         if options.golden:
             _print_comparison(module, entry, inputs, options.report, results)
     return found
+
+
+def _with_complex_numbers(function: FuncOp, results: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """The results of a function, of which a program gives complex numbers as pairs of floats."""
+    import torch
+
+    kinds = [each for each in function.function_type.outputs if is_tensor(each)]
+    return [
+        torch.view_as_complex(each) if has_complex_numbers(kind) else each
+        for kind, each in zip(kinds, results, strict=True)
+    ]
 
 
 def chosen_entries(
@@ -84,7 +98,8 @@ def chosen_entries(
     Raises:
         CompileError: There is no entry point.
     """
-    return _entries(options, _prepared(parse_texts(text, name), prepare), text, name)
+    own = None if options.target else target_of_dump(text, name)
+    return _entries(options, _prepared(parse_texts(text, name), prepare), text, name, own)
 
 
 def _prepared(modules: Iterable[ModuleOp], prepare: Callable[[ModuleOp], None]) -> Iterator[ModuleOp]:
@@ -95,11 +110,12 @@ def _prepared(modules: Iterable[ModuleOp], prepare: Callable[[ModuleOp], None]) 
 
 
 def _entries(
-    options: argparse.Namespace, modules: Iterable[ModuleOp], text: str, name: str
+    options: argparse.Namespace, modules: Iterable[ModuleOp], text: str, name: str, own: SystemDesc | None = None
 ) -> list[tuple[TextModule, str]]:
+    """Entry points with their modules; `own` is the target of a dump of this compiler."""
     found = []
     for module in modules:
-        made = TextModule(module, target_of(options.target, module, text), mesh_of(options.mesh, module))
+        made = TextModule(module, own or target_of(options.target, module, text), mesh_of(options.mesh, module))
         found += [(made, each) for each in entries_of(module) if options.entry in {None, each}]
     if not found:
         wanted = "no entry point" if options.entry is None else f"no entry point @{options.entry}"
