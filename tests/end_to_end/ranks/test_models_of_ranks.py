@@ -1,4 +1,4 @@
-"""The examples of meshes as jitted functions over ranks: a tensor-parallel Llama and expert parallelism."""
+"""The examples of meshes over ranks: a tensor-parallel Llama, experts, and BERT with its batch split."""
 
 from __future__ import annotations
 
@@ -80,3 +80,18 @@ def test_experts_on_the_devices_of_several_ranks_compute_the_bits_of_one_process
     assert torch.allclose(eager.float(), expected.float(), rtol=0.05, atol=0.05)
     for found in in_ranks(count, run):
         assert digest(found) == digest(expected)
+
+
+@pytest.mark.parametrize("count", [2, 8])
+def test_a_batch_that_is_split_over_several_ranks_has_the_bits_of_one_process(count, example, monkeypatch):
+    bert = example("data_parallel_bert")
+    monkeypatch.setattr(bert, "SMALL", replace(bert.SMALL, num_hidden_layers=1))
+    torch.manual_seed(0)
+    model = bert.Bert(bert.SMALL).eval().requires_grad_(requires_grad=False)
+    inputs = bert.tokens(bert.SMALL)
+
+    def run(_=0):
+        return bert.answers(model, inputs, ttnn.open_mesh_device(ttnn.MeshShape(1, 8), target="cpu"))
+
+    expected = digest(run())
+    assert [*map(digest, in_ranks(count, run))] == [expected] * count

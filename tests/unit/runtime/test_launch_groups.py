@@ -10,6 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.checked_templates import checked_templates  # noqa: F401 - a fixture
 from ttnn_jit import jit, ttnn
 from ttnn_jit.runtime.native import launch_groups, native_call
 from ttnn_jit.runtime.native.launch_groups import Memories, TimedLaunch, groups_of
@@ -105,6 +106,15 @@ def test_columns_of_a_buffer_may_be_written_at_the_same_time():
     assert grouped([columns(0, 8), columns(12, 8)]) == []  # its rows end in the next ones
 
 
+def test_a_kernel_with_loops_of_its_own_may_write_any_row_of_a_buffer():
+    def update(row):
+        return Launch("k", (row, 50), (8, 1, 1), 1, 1, (0, 8 * row), whole=(0,))
+
+    assert grouped([update(0), update(1)]) == []
+    assert grouped([update(0), loop((9, 50), offsets=(0, 80))]) == []
+    assert grouped([update(0), loop((0, 51))]) == [one_by_one(0, 1)]
+
+
 def test_short_and_few_launches_are_no_group():
     launches = [loop((device, 8 + device)) for device in range(8)]
     assert grouped(launches, nanoseconds=LONG / 8) == [one_by_one(*range(8))]
@@ -149,6 +159,8 @@ def test_chunks_of_many_launches_are_few(monkeypatch):
 def elements(run, operand):
     """The elements of an operand that a run touches, one by one."""
     launch, rounds = run
+    if launch.whole:
+        return {*range(-1000, 1000)}
     extents = launch.params_in(rounds)[: launch.loops]
     strides = launch.params[launch.loops * (1 + operand) : launch.loops * (2 + operand)]
     start = launch.offsets_in(rounds)[operand]
@@ -165,7 +177,8 @@ def launch_lists(draw):
         strides = [[draw(st.sampled_from([1, 1, 2, 0])), draw(st.sampled_from([4, 8, 8, 3, -8]))] for _ in operands]
         offsets = tuple(draw(st.sampled_from([32, 34, 36, 40])) for _ in operands)
         steps = tuple(tuple(draw(st.sampled_from([0, 32])) for _ in operands) for _ in range(repeats))
-        return Launch("k", tuple(operands), (*extents, *strides[0], *strides[1]), 1, 1, offsets, steps=steps)
+        params, whole = (*extents, *strides[0], *strides[1]), draw(st.sampled_from([(), (), (0,)]))
+        return Launch("k", tuple(operands), params, 1, 1, offsets, steps=steps, whole=whole)
 
     def either():
         return Repeat(draw(st.integers(1, 3)), (launch(1), launch(1))) if draw(st.booleans()) else launch(0)
@@ -250,3 +263,20 @@ def test_sizes_of_one_template_have_groups_of_their_own(groups, set_threads):
         parts = torch.cat([ttnn.to_torch(each) for each in ttnn.get_device_tensors(layer(on(mesh, values)))])
         assert torch.allclose(parts, torch.softmax(values * 0.5, -1), rtol=1e-4, atol=1e-6)
     assert groups.count([one_by_one(*range(4))]) >= 2
+
+
+@pytest.mark.usefixtures("shares_everything")
+def test_values_of_several_devices_are_kept_apart_where_they_are_small(groups, set_threads):
+    set_threads(2)
+    mesh = ttnn.open_mesh_device(ttnn.MeshShape(1, 4), target="cpu")
+    layer = jit(enable_cache=False)(lambda x, w: ttnn.softmax(ttnn.matmul(x, w), -1))
+    weights = torch.randn(64, 64) / 8
+    w = ttnn.from_torch(weights, device=mesh, mesh_mapper=ttnn.ReplicateTensorToMesh(mesh))
+    found = {}
+    for rows in (32, 64, 4096, 96, 2048):
+        values = torch.randn(4 * rows, 64)
+        parts = torch.cat([ttnn.to_torch(each) for each in ttnn.get_device_tensors(layer(on(mesh, values), w))])
+        assert torch.allclose(parts, torch.softmax(values @ weights, -1), rtol=1e-4, atol=1e-6)
+        found[rows] = groups[-1]
+    apart = [((0, 1), (2, 3), (4, 5), (6, 7))]
+    assert [found[rows] == apart for rows in found] == [True, True, False, True, False]

@@ -170,6 +170,8 @@ class _Touched:
 
     def _loops_of(self, own: TimedLaunch) -> list[_Loops]:
         launch, params = own.launch, own.launch.params_in(own.rounds)
+        if launch.whole:
+            return [_ANYWHERE] * len(launch.operands)
         found = self._loops.get(params)
         if found is None:
             starts = range(launch.loops, len(params), launch.loops)
@@ -190,6 +192,9 @@ class _Loops(NamedTuple):
     span: int
     forward: tuple[tuple[int, int], ...]
 
+
+_ANYWHERE = _Loops(-(1 << 62), 1 << 63, ())
+"""Of a kernel with loops of its own, such as a routine, which finds rows by their indices."""
 
 _Elements = tuple[int, _Loops]
 """The elements of a buffer that a launch touches: the first one, and how it moves."""
