@@ -161,6 +161,8 @@ def _compile(request: FunctionRequest, settings: Settings, templates: TemplatesO
             observer=inspection.print_stage if settings.debug else None,
             keep_texts=settings.compile_only,
         )
+    if settings.debug:
+        inspection.print_chip_stages(request)
     if settings.compile_only:
         inspection.write_dump(compilation.program, request.function.__name__, request.options.backend)
     return Found(compilation, read_guard(request.function, compilation))

@@ -307,7 +307,7 @@ class JitFunction(WarmCalls):
         """The text after `stage`: ``frontend``, a pass of ``ttnn-jit opt --list``, ``host``, ``codegen``, ``assembly``.
 
         The stages ``ttkernel`` and ``ttmetal`` are no part of a compile: they show what a chip's cores would run
-        (docs/kernel_level.md).
+        (docs/kernel_level.md), tensors of torch and numpy in tiles.
 
         Raises:
             ArgumentError: There is no such stage.

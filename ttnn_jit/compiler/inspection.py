@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 from ttnn_jit.cache.key import Key
 from ttnn_jit.cache.manifest import Manifest, Reads
 from ttnn_jit.compiler import driver
-from ttnn_jit.compiler.request import Request
+from ttnn_jit.compiler.request import FunctionRequest, Request
 from ttnn_jit.compiler.stored_programs import StoredPrograms, current_fingerprint, manifest_on_disk, request_key
 from ttnn_jit.compiler.stored_templates import read_template
-from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.diagnostics.errors import ArgumentError, TtnnJitError
 from ttnn_jit.guards.path_json import path_from_json
 from ttnn_jit.guards.reads import path_text
 from ttnn_jit.runtime.programs.program import Program
@@ -63,22 +63,35 @@ def stage_text(request: Request, stage: str) -> str:
         near = difflib.get_close_matches(stage, names, n=1)
         meant = f"did you mean {near[0]}? " if near else ""
         raise ArgumentError(f"no stage is named {stage!r}", help=f"{meant}the stages are {', '.join(names)}")
+    if stage in driver.CHIP_STAGES:
+        return _chip_text(request, stage)
     module = request.lower().module
     if stage in names[: names.index(driver.HOST)]:
         return _module_text(module, request.options, stage)
-    if stage in driver.CHIP_STAGES:
-        return _chip_text(module, request.options, stage)
     texts: dict[str, driver.Text] = {}
     code, _ = driver.run_stages(module, request.options, texts.__setitem__)
     return code.assembly() if stage == driver.ASSEMBLY else texts[stage]()
 
 
-def _chip_text(module: ModuleOp, options: CompileOptions, stage: str) -> str:
-    """The text of one of `driver.CHIP_STAGES` of `module`, the result of the frontend."""
+def _chip_text(request: Request, stage: str) -> str:
+    """The text of one of `driver.CHIP_STAGES` of a request; tensors that have no layout are in tiles."""
     from ttnn_jit.transforms import pipeline
 
-    pipeline.run(module, options, until=pipeline.SCHEDULED)
+    in_tiles = request.in_tiles() if isinstance(request, FunctionRequest) else request
+    module = in_tiles.lower().module
+    pipeline.run(module, request.options, until=pipeline.SCHEDULED)
     return driver.text_of_scheduled(module, stage)
+
+
+def print_chip_stages(request: Request, file: TextIO | None = None) -> None:
+    """Prints the texts of `driver.CHIP_STAGES`, as `print_stage` does; or a comment that says why there are none."""
+    for stage in driver.CHIP_STAGES:
+        try:
+            text = _chip_text(request, stage)
+        except TtnnJitError as error:
+            print_stage(stage, f"// no kernels for the cores of a chip: {error.message}", file)
+            return
+        print_stage(stage, text, file)
 
 
 def _module_text(module: ModuleOp, options: CompileOptions, stage: str) -> str:

@@ -27,7 +27,7 @@ from ttnn_jit.specs.cores.sharding import maximal_block_sharding_config
 from ttnn_jit.specs.meshes.mesh_devices import MeshDevices, MeshPlacement
 from ttnn_jit.specs.options import CompileOptions, OutputLayout
 from ttnn_jit.specs.target import SystemDesc
-from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.specs.tensor_spec import DRAM_MEMORY_CONFIG, Layout, TensorSpec
 
 if TYPE_CHECKING:
     from ttnn_jit.compiler.symbols import SizeNames
@@ -178,6 +178,16 @@ class FunctionRequest:
     def opening(self, hidden: OpenReads) -> FunctionRequest:
         """The request with numbers of a trace in hidden inputs, and in place of hidden numbers."""
         return replace(self, hidden=hidden)
+
+    def in_tiles(self) -> FunctionRequest:
+        """The request for tensors in tiles, which a chip's kernels read: tensors of torch and numpy lie in rows.
+
+        Tensors of ttnn have the layouts that their user chose.
+        """
+        if self.library in {TTNN, MESH}:
+            return self
+        specs = [TensorSpec(each.shape, each.dtype, Layout.TILE, DRAM_MEMORY_CONFIG) for each in self.inputs]
+        return self.with_inputs(specs, (), ())
 
     def with_inputs(
         self, specs: Iterable[TensorSpec], integers: Iterable[float], floats: Iterable[float]

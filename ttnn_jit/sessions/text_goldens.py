@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xdsl.ir import SSAValue
 
@@ -155,35 +155,56 @@ class JudgedOp:
     def _tolerance(self, index: int, spec: TensorSpec) -> Tolerance:
         if self._relative is not None:
             return chained_tolerance(self._relative, partial(self._judged.noise, index, self._relative))
-        operation = self._read.operation
-        stated = operation.stated_ulp(self._read.call(lambda _: None))
-        units = max(stated or 0.5, 0.5) + spec.dtype.is_block_float / 2
-        if spec.dtype in WIDE_FLOATS:
-            noise = partial(self._judged.noise, index, _WIDE_SUM_ERROR, narrows=False)
-            return Tolerance(max(units, _WIDE_UNITS), relative=_WIDE_RELATIVE, noise=noise)
-        if stated is not None:
-            return Tolerance(units)
-        return Tolerance(units, relative=_RELATIVE, noise=partial(self._noise, index, spec))
+        bound = bound_of(self._read, spec, on_chip=self._is_on_chip)
+        if not bound.error:
+            return Tolerance(bound.units, relative=bound.relative)
+        return Tolerance(bound.units, relative=bound.relative, noise=partial(self._noise, index, spec, bound.error))
 
-    def _noise(self, index: int, spec: TensorSpec) -> torch.Tensor:
+    def _noise(self, index: int, spec: TensorSpec, error: float) -> torch.Tensor:
         """The change of the golden with its operands, and of sums that a chip rounds to bfloat16."""
         import torch
 
         rounded = self._read.operation.accumulator_error
         if rounded is None or not self._is_on_chip or spec.dtype.is_compute_type:
-            return self._judged.noise(index, self._error())
+            return self._judged.noise(index, error, narrows=spec.dtype not in WIDE_FLOATS)
         call = self._read.call(dict(zip(self._keys, self._call.operands, strict=True)).get)
         off: torch.Tensor = rounded(torch, call).nan_to_num(nan=0.0, posinf=0.0)
         return self._judged.noise(index, _SUM_ERROR) + off
 
-    def _error(self) -> float:
-        """The relative error of a step: of a sum in float32, or of the element type to which steps are rounded."""
-        if self._is_on_chip:
-            return _ERROR_ON_CHIP
-        if not self._read.operation.rounds_intermediates:
-            return _SUM_ERROR
-        dtypes = [spec_in_text(value.type).dtype.unpacked for value in self._keys]
-        return max([_SUM_ERROR, *(2.0 ** (1 - dtype.mantissa_bits) for dtype in dtypes if not dtype.is_integer)])
+
+class OpBound(NamedTuple):
+    """How far the result of an op may be off on exact operands: the sum of all parts.
+
+    Attributes:
+        units: Units in the last place of its type.
+        relative: Of the golden, and of the root mean square of all its elements.
+        error: The relative change of operands whose effect is allowed as well; 0.0 where the op states its units.
+    """
+
+    units: float
+    relative: float = 0.0
+    error: float = 0.0
+
+
+def bound_of(read: OpCall, spec: TensorSpec, *, on_chip: bool) -> OpBound:
+    """The bound of an op's result of a spec, from its declaration; `on_chip` is of a chip's numerics."""
+    stated = read.operation.stated_ulp(read.call(lambda _: None))
+    units = max(stated or 0.5, 0.5) + spec.dtype.is_block_float / 2
+    if spec.dtype in WIDE_FLOATS:
+        return OpBound(max(units, _WIDE_UNITS), _WIDE_RELATIVE, _WIDE_SUM_ERROR)
+    if stated is not None:
+        return OpBound(units)
+    return OpBound(units, _RELATIVE, _error_of(read, on_chip=on_chip))
+
+
+def _error_of(read: OpCall, *, on_chip: bool) -> float:
+    """The relative error of a step: of a sum in float32, or of the element type to which steps are rounded."""
+    if on_chip:
+        return _ERROR_ON_CHIP
+    if not read.operation.rounds_intermediates:
+        return _SUM_ERROR
+    dtypes = [spec_in_text(value.type).dtype.unpacked for value in read.operands]
+    return max([_SUM_ERROR, *(2.0 ** (1 - dtype.mantissa_bits) for dtype in dtypes if not dtype.is_integer)])
 
 
 def verdicts_of(module: TextModule, step: Step) -> Iterator[Verdict]:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from xdsl.passes import ModulePass
 
+from ttnn_jit.compiler.texts.emitpy_pipelines import PIPELINES as EMITPY
+from ttnn_jit.compiler.texts.emitpy_pipelines import emitpy_passes
 from ttnn_jit.compiler.texts.metal_pipeline import MetalPipelineOfTexts, takes_texts
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.process.dataclass import dataclass
@@ -43,7 +45,7 @@ class ChosenPasses:
 
 def pass_options() -> tuple[str, ...]:
     """The names of all passes, each of which is an option; those that are refused are named too, to say why."""
-    return tuple(dict.fromkeys((*pipeline.pass_names(), *text_pass_names(), *REFUSED_PASSES)))
+    return tuple(dict.fromkeys((*pipeline.pass_names(), *text_pass_names(), *EMITPY, *REFUSED_PASSES)))
 
 
 def chosen_passes(options: argparse.Namespace) -> ChosenPasses:
@@ -64,10 +66,10 @@ def chosen_passes(options: argparse.Namespace) -> ChosenPasses:
     for name, _ in named:
         if name in REFUSED_PASSES:
             text_pass_class(name)
-        pipeline.known_name(name, (*text_pass_names(), pipeline.TTMETAL_PIPELINE, "all"))
+        pipeline.known_name(name, (*text_pass_names(), *EMITPY, pipeline.TTMETAL_PIPELINE, "all"))
     chosen = ChosenPasses(_own(named), _texts(named, options.ir_version))
     if chosen.own is None and chosen.texts is None:
-        own_only = next(name for name, _ in named if name not in text_pass_names())
+        own_only = next(name for name, _ in named if name not in {*text_pass_names(), *EMITPY})
         text_only = next(name for name, _ in named if name not in pipeline.pass_names())
         raise ArgumentError(
             f"`{own_only}` takes modules of this compiler, and `{text_only}` texts of tt-mlir", help="run one of them"
@@ -106,6 +108,8 @@ def _texts(named: Sequence[tuple[str, str]], ir_version: str) -> tuple[ModulePas
     for name, given in named:
         if takes_texts(name, given):
             chosen.append(MetalPipelineOfTexts(given))
+        elif name in EMITPY:
+            chosen += emitpy_passes(name, given, ir_version or "")
         elif pipeline.is_over_texts(name) or name in USER_PASSES:
             chosen += pipeline.parse_passes(f"{name}{{{given}}}" if given else name)
         elif name in text_pass_names():
@@ -122,7 +126,7 @@ def _until(chosen: ChosenPasses, options: argparse.Namespace) -> ChosenPasses:
         *options.mlir_print_ir_after,
         *([options.until] if options.until else ()),
     ):
-        pipeline.known_name(name, text_pass_names())
+        pipeline.known_name(name, (*text_pass_names(), *EMITPY))
     if not options.until:
         return chosen
     names = [each.name for each in chosen.own or chosen.texts or ()]

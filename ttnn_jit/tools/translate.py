@@ -6,7 +6,8 @@ import argparse
 import sys
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.emitpy import program_of
+from ttnn_jit.emitpy import is_of_emitpy, program_of, python_of_emitpy
+from ttnn_jit.frontend.ir.texts import parse_texts
 from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.tools.opt import read_text
 from ttnn_jit.tools.texts.recognition import is_of_other_compiler, module_of_dump
@@ -32,7 +33,9 @@ def main(options: argparse.Namespace) -> int:
 
 def _to_python(options: argparse.Namespace) -> int:
     text, name = read_text(options.file)
-    if is_of_other_compiler(text, name):
+    if "emitpy." in text and is_of_emitpy(modules := parse_texts(text, name)):
+        text = python_of_emitpy(modules)
+    elif is_of_other_compiler(text, name):
         from ttnn_jit.tools.texts.translate_text import translated_text, write_constants
 
         program = translated_text(options, text, name)

@@ -33,16 +33,16 @@ _HOMES = {
     },
     **{f"ttmlir.{name}": f"ttnn_jit.ttmlir.compiling.{name}" for name in ("compile_and_run", "compile_and_run_utils")},
     "builder.base.builder": "ttnn_jit.module_builders.base.built_functions",
-    **{
-        f"builder.base.{name}": f"ttnn_jit.module_builders.base.{name}"
-        for name in ("builder_apis", "builder_enums", "builder_runtime")
-    },
+    **{f"builder.base.{name}": f"ttnn_jit.module_builders.base.{name}" for name in ("builder_apis", "builder_enums")},
+    "builder.base.builder_runtime": "ttnn_jit.module_builders.base.runtime_names",
     "builder.base.builder_utils": "ttnn_jit.module_builders.base.builder_interface",
     **{
         f"builder.{name}.{name}_builder": f"ttnn_jit.module_builders.{name}.{name}_builder"
         for name in ("ttir", "ttnn", "stablehlo", "d2m")
     },
+    "builder.stablehlo.shardy_parallelization_utils": "ttnn_jit.module_builders.stablehlo.sharding_permutations",
     "golden.mapping": "ttnn_jit.module_builders.goldens.golden_functions",
+    "golden.metrics": "ttnn_jit.module_builders.goldens.golden_metrics",
 }
 _PACKAGES = (
     "ttmlir.dialects",

@@ -183,6 +183,63 @@ def test_a_result_of_one_operation_is_judged_by_its_own_bound():
     assert not judged.verdict(0, got * (1 + 2**-20)).matches
 
 
+def inner_tanh(x, builder):
+    return builder.tanh(x)
+
+
+CHAINS = {
+    "elementwise": (lambda x, y, b: b.exp(b.neg(b.add(x, y))), torch.float32),
+    "reduction": (lambda x, y, b: b.softmax(b.matmul(x, y), 1), torch.float32),
+    "narrow": (lambda x, y, b: b.multiply(b.sigmoid(x), b.relu(y)), torch.bfloat16),
+    "call": (lambda x, y, b: b.multiply(b.call(inner_tanh, [b.neg(x)]), y), torch.float32),
+}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_a_result_of_several_operations_is_judged_by_the_bounds_of_all(name):
+    body, dtype = CHAINS[name]
+    _, program, goldens, _ = compile_ttir_to_flatbuffer(one_function(body, (32, 32), (32, 32), dtypes=[dtype] * 2))
+    report, _ = execute_fb(program, goldens)
+    assert report["program_0"]["output_0"][0]["result"] == "pass"
+    right = goldens[0]["output_0"].shard_at(0)
+    judged = goldens[0]["output_0"].source
+    assert judged.verdict(0, right).matches
+    off = {torch.float32: 2**-10, torch.bfloat16: 2**-5}[dtype]
+    for wrong in (right * (1 + off), right + off * right.double().abs().mean(), right.roll(1, 0)):
+        assert not judged.verdict(0, wrong.to(dtype)).matches
+    broken = right.clone()
+    broken[3, 5] = torch.nan
+    assert "NaN in the result alone, the first at [3, 5]" in judged.verdict(0, broken).reason
+
+
+def test_where_a_comparison_in_a_chain_is_close_either_outcome_is_right():
+    x = torch.tensor([[1.0, 1.0, 2.0, 3.0]])
+    y = torch.tensor([[1.0, 1.0 + 2**-23, 2.5, 1.0]])
+
+    def body(a, b, builder):
+        builder.set_goldens({a: x, b: y})
+        return builder.gt(builder.exp(a), builder.exp(b))
+
+    _, goldens = goldens_of(one_function(body, (1, 4), (1, 4)))
+    golden = goldens["output_0"]
+    right = golden.shard_at(0)
+    close, wrong = right.clone(), right.clone()
+    close[0, :2] = 1 - close[0, :2]
+    wrong[0, 3] = 1 - wrong[0, 3]
+    assert golden.source.verdict(0, close).matches
+    assert not golden.source.verdict(0, wrong).matches
+
+
+def test_an_intermediate_result_is_judged_by_the_bounds_of_what_computes_it():
+    fn = one_function(lambda x, b: b.exp(b.neg(b.exp(x, loc="a"), loc="b"), loc="c"), (8, 8))
+    _, program, goldens, inner = compile_ttir_to_flatbuffer(fn)
+    report, _ = execute_fb(program, goldens, inner, enable_intermediate_verification=True)
+    assert all(report["program_0"][f'loc("{name}")'][0]["result"] == "pass" for name in "abc")
+    slightly = inner['loc("b")'].apply_shardwise(lambda x: x * (1 + 2**-16))
+    slightly.source = inner['loc("b")'].source
+    assert not slightly.source.verdict(0, slightly.shard_at(0)).matches
+
+
 def test_goldens_that_users_set_are_compared():
     def body(x, builder):
         found = builder.exp(x)

@@ -162,7 +162,21 @@ def test_debug_prints_every_stage_under_its_banner(capsys):
     ttnn_jit.jit(debug=True)(programs.cosh)(torch.randn(4))
     printed = capsys.readouterr().out
     banners = [line.split()[5] for line in printed.splitlines() if line.startswith("// -----// IR Dump After")]
-    assert banners == ["frontend", *pipeline.STAGES, "host", "codegen"]
+    assert banners == ["frontend", *pipeline.STAGES, "host", "codegen", "ttkernel", "ttmetal"]
+
+
+def test_debug_says_why_the_cores_of_a_chip_have_no_kernels(capsys):
+    ttnn_jit.jit(debug=True)(lambda x: ttnn.mish(x))(torch.randn(4))
+    printed = capsys.readouterr().out
+    assert "// no kernels for the cores of a chip: " in printed.partition("IR Dump After ttkernel")[2]
+
+
+def test_kernels_of_cores_are_shown_for_tensors_that_have_no_tiles():
+    function, x = ttnn_jit.jit()(programs.cosh), torch.randn(32, 64)
+    for stage, op in (("ttkernel", "ttkernel.pack_tile"), ("ttmetal", "ttmetal.enqueue_program")):
+        text = function.ir(x, stage=stage)
+        assert op in text
+        assert text == function.ir(x.numpy(), stage=stage)
 
 
 def test_an_ignored_keyword_warns_once(device):

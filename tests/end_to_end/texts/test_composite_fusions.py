@@ -51,8 +51,8 @@ def heads(order: str = "0, 2, 1, 3") -> str:
     )
 
 
-def attention(dimension: int = 3, keys: int = 4) -> str:
-    query, key, scores = "tensor<2x4x8x16xf32>", f"tensor<2x{keys}x32x16xf32>", "tensor<2x4x8x32xf32>"
+def attention(dimension: int = 3, keys: int = 4, users: int = 2) -> str:
+    query, key, scores = "tensor<2x4x8x16xf32>", f"tensor<{users}x{keys}x32x16xf32>", "tensor<2x4x8x32xf32>"
     return function(
         full("by", 0.25, scores)
         + f'  %1 = "ttir.matmul"(%q, %k) <{{transpose_b = true}}> : ({query}, {key}) -> {scores}\n'
@@ -82,8 +82,9 @@ def fused(text: str) -> str:
         (mish(), "mish"),
         (heads(), "concatenate_heads"),
         (attention(), "scaled_dot_product_attention"),
+        (attention(keys=1), "scaled_dot_product_attention"),
     ],
-    ids=["gelu", "mish", "heads", "attention"],
+    ids=["gelu", "mish", "heads", "attention", "shared-key"],
 )
 def test_parts_become_a_composite_operation_with_their_results(text, name):
     assert f'"ttir.{name}"' in fused(text)
@@ -97,9 +98,9 @@ def test_parts_become_a_composite_operation_with_their_results(text, name):
         (mish(limit=2.0), "mish"),
         (heads("1, 0, 2, 3").replace("tensor<2x3x3x8", "tensor<3x3x2x8"), "concatenate_heads"),
         (attention(dimension=2), "scaled_dot_product_attention"),
-        (attention(keys=1), "scaled_dot_product_attention"),
+        (attention(users=1), "scaled_dot_product_attention"),
     ],
-    ids=["number", "factor", "threshold", "order", "dimension", "heads"],
+    ids=["number", "factor", "threshold", "order", "dimension", "users"],
 )
 def test_near_misses_are_not_fused(text, name):
     assert f'"ttir.{name}"' not in fused(text)

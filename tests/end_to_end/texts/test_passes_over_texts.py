@@ -21,6 +21,7 @@ from ttnn_jit.frontend.ir.texts import parse_texts
 from ttnn_jit.sessions.text_runs import GoldenRun
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.tools.cli import opt_main
+from ttnn_jit.transforms.passes.convert_stablehlo_to_ttir import StablehloToTTIRPipeline
 from ttnn_jit.transforms.texts.registry import REFUSED_PASSES, text_pass_class, text_pass_names, text_passes
 
 PIPELINE = "ttir-to-ttnn-backend-pipeline"
@@ -229,6 +230,7 @@ def test_a_pass_that_is_not_run_is_refused_by_name_with_the_reason(name, tmp_pat
     [
         (f"{PIPELINE}{{enable-optimizer=true}}", "does not take `enable-optimizer` here: the optimizer asks a model"),
         (f"{PIPELINE}{{mesh-shape=a}}", "'a' is no value of it"),
+        ("ttcore-register-device{mesh-topology=star}", "it is ring, linear, disabled"),
         (f"{PIPELINE}{{enable-const-eval=maybe}}", "'maybe' is no value of it: it is true or false"),
         (f"{PIPELINE}{{enable-nothing=true}}", "has no option `enable-nothing`"),
         ("ttcore-register-device{mock-system-desc-arch=grayskull}", "it is wormhole_b0 or blackhole"),
@@ -263,6 +265,25 @@ def test_the_mesh_is_that_of_the_option_or_of_the_module():
     meshes = 'module attributes {ttcore.meshes = #ttcore.meshes<[<"mesh" = 2x4>]>} {}'
     assert "meshShape = 2x4" in passed(meshes, "ttcore-register-device")
     assert "meshShape = 1x2" in passed(meshes, "ttcore-register-device{mesh-shape=1,2}")
+
+
+GATHERED = """func.func @main(%x: tensor<1x1x32x32xbf16>) -> tensor<1x1x32x64xbf16> {{
+  %0 = "ttnn.all_gather"(%x) <{{all_gather_dim = 3 : si32, cluster_axis = {axis} : ui32{given}}}>
+    : (tensor<1x1x32x32xbf16>) -> tensor<1x1x32x64xbf16>
+  return %0 : tensor<1x1x32x64xbf16>
+}}"""
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("first", ["ring", "linear", "disabled"])
+@pytest.mark.parametrize("given", ["", "linear"])
+def test_a_collective_without_a_topology_gets_that_of_its_axis(axis, first, given):
+    stated = f", topology = #ttcore.topology<{given}>" if given else ""
+    text = passed(
+        GATHERED.format(axis=axis, given=stated), f"ttcore-register-device{{mesh-shape=2,2 mesh-topology={first},ring}}"
+    )
+    found = re.findall(r"topology = #ttcore.topology<(\w+)>", passed(text, "ttnn-configure-ccl-ops"))
+    assert found == [given or {0: "ring", 1: first}[axis]] or (found == [] and axis == 1 and first == "disabled")
 
 
 @given(
@@ -405,3 +426,21 @@ def test_exchanges_of_groups_become_tensors_from_one_device_to_another(exchange,
         (result,) = made.program("main")(x)
         assert torch.equal(result, golden(x))
         assert all(step.matches for step in GoldenRun(made, "main", [x]).compared())
+
+
+def test_constants_without_dimensions_and_constants_of_arith_become_ttnn():
+    text = """func.func @f(%x: tensor<f32>) -> (tensor<f32>, tensor<2xf32>) {
+      %0 = stablehlo.constant dense<3.0> : tensor<f32>
+      %1 = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
+      %2 = stablehlo.add %x, %0 : tensor<f32>
+      return %2, %1 : tensor<f32>, tensor<2xf32>
+    }"""
+    (module,) = parse_texts(text, "text.mlir")
+    StablehloToTTIRPipeline().apply(None, module)
+    for each in text_passes(PIPELINE, "enable-const-eval=false"):
+        each.apply(None, module)
+    verify_upstream(module)
+    printed = print_module(module)
+    assert "arith" not in printed
+    (first, second), _ = results(printed, [torch.tensor(4.0)])
+    assert (first.item(), second.tolist()) == (7.0, [1.0, 2.0])

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from ttnn_jit.specs.target import resolve_target
+from ttnn_jit.tools.cli import main
 from ttnn_jit.tools.ttrt.option_declarations import COMMANDS
 from ttnn_jit.tools.ttrt.ttrt_command import parser_of
 
@@ -261,13 +262,41 @@ def test_a_python_program_runs_and_agrees_with_its_binary(ttrt, binary):
     assert ttrt("emitpy", "softmax.py", "--program-index", "1").status == 1
 
 
-def test_a_python_program_of_translate_takes_the_inputs_of_its_binary(ttrt, binary):
+TRANSLATED = """
+module {
+  func.func @NAME(%x: tensor<32x64xf32>) -> tensor<32x64xf32> {
+    %few = "ttir.constant"() <{value = dense<[[2.0], [3.0]]> : tensor<2x1xf32>}> : () -> tensor<2x1xf32>
+    %two = "ttir.reshape"(%x) <{shape = [2 : i32, 1024 : i32]}> : (tensor<32x64xf32>) -> tensor<2x1024xf32>
+    %sum = "ttir.add"(%two, %few) : (tensor<2x1024xf32>, tensor<2x1xf32>) -> tensor<2x1024xf32>
+    %0 = "ttir.reshape"(%sum) <{shape = [32 : i32, 64 : i32]}> : (tensor<2x1024xf32>) -> tensor<32x64xf32>
+    return %0 : tensor<32x64xf32>
+  }
+}
+"""
+"""A module whose program has a function that makes its constant."""
+
+
+@pytest.mark.parametrize("name", ["forward", "main", "prepare"])
+def test_a_python_program_of_translate_takes_the_inputs_of_its_binary(ttrt, name):
+    Path("a.mlir").write_text(TRANSLATED.replace("NAME", name))
+    assert main(["opt", "--ttir-to-ttnn-runtime-pipeline", "a.mlir", "-o", "b.mlir"]) == 0
+    assert main(["translate", "--ttnn-to-flatbuffer", "b.mlir", "-o", "a.ttnn"]) == 0
+    assert main(["translate", "--mlir-to-python", "a.mlir", "-o", "a.py"]) == 0
+    assert "[2.0], [3.0]" in Path("a.py").read_text()
+    assert ttrt("emitpy", "a.py", "--flatbuffer", "a.ttnn").status == 0
+    Path("a.py").write_text(Path("a.py").read_text().replace("[3.0]", "[4.0]"))
+    done = ttrt("emitpy", "a.py", "--flatbuffer", "a.ttnn")
+    assert done.status == 42
+    assert f"output 0 of {name} differs from that of its binary" in done.err
+    done = ttrt("emitpy", "a.py")
+    assert done.status == 1
+    assert "give its binary by --flatbuffer" in done.err
+
+
+def test_a_python_program_that_starts_nothing_gives_all_its_functions(ttrt, binary):
     file = binary("softmax")
     Path("softmax.py").write_text("import ttnn\n\n\ndef main_(x, y):\n    return ttnn.softmax(ttnn.add(x, y), 1)\n")
     assert ttrt("emitpy", "softmax.py", "--flatbuffer", file).status == 0
-    done = ttrt("emitpy", "softmax.py")
-    assert done.status == 1
-    assert "give its binary by --flatbuffer" in done.err
 
 
 @pytest.mark.parametrize("text", ["def broken(:\n", "x = 1\n", "raise ValueError('at import')\ndef f(x): pass\n"])

@@ -94,3 +94,38 @@ def test_results_of_rows_that_are_read_in_two_shapes_are_written(rows, columns):
     torch.testing.assert_close(row, x.mean(1)[None])
     torch.testing.assert_close(exponential, x.mean(1)[:, None].exp())
     torch.testing.assert_close(kept, x.mean(1)[:, None])
+
+
+def _two_moments(x):
+    """Sums of a difference and of its square over dimension 1, with a loop over other elements in between."""
+    difference = ttnn.subtract(x, ttnn.mean(x, 1, True))
+    of_pairs = ttnn.reshape(ttnn.sum(ttnn.square(difference), 1, True), (x.shape[0], x.shape[2] // 2, 2))
+    return ttnn.exp(ttnn.sum(of_pairs, 2)), ttnn.sum(difference, 1, True)
+
+
+def test_a_reduction_joins_the_loop_of_its_operand_that_another_loop_reads_the_results_of():
+    x = torch.randn(3, 40, 32)
+    function = jit(enable_cache=False)(_two_moments)
+    launches = [line for line in str(function.explain(x)).splitlines() if line.startswith("  launch ")]
+    assert sum("40 reduced" in line for line in launches) == 1
+    assert not any("15,360 bytes" in line for line in launches[1:]), "the difference is not written"
+    squares, rest = function(x)
+    difference = jit()(lambda x: ttnn.subtract(x, ttnn.mean(x, 1, True)))(x)
+    assert_same_bits(rest.numpy(), jit()(lambda x: ttnn.sum(x, 1, True))(difference).numpy())
+    of_pairs = jit()(lambda x: ttnn.sum(ttnn.square(x), 1, True))(difference).reshape(3, 16, 2)
+    assert_same_bits(squares.numpy(), jit()(lambda x: ttnn.exp(ttnn.sum(x, 2)))(of_pairs).numpy())
+
+
+def test_a_reduction_that_needs_a_later_loop_stays_behind_it():
+    def program(x):
+        total = ttnn.sum(x, 1, True)
+        scale = ttnn.reshape(ttnn.sum(ttnn.reshape(total, (3, 16, 2)), 2, True), (3, 1, 16))
+        return ttnn.sum(ttnn.multiply(ttnn.subtract(x, total)[:, :, :16], scale), 1, True), total
+
+    x = torch.randn(3, 40, 32, dtype=torch.float64)
+    found, total = jit(enable_cache=False)(program)(x.float())
+    sums = x.float().double().sum(1, keepdim=True)
+    scale = sums.reshape(3, 16, 2).sum(2).reshape(3, 1, 16)
+    torch.testing.assert_close(total.double(), sums, rtol=1e-5, atol=1e-4)
+    expected = ((x.float().double() - sums)[:, :, :16] * scale).sum(1, keepdim=True)
+    torch.testing.assert_close(found.double(), expected, rtol=1e-4, atol=1e-1)

@@ -54,8 +54,11 @@ class _Frame:
 
     def holds(self, space: _Space | Operation | int) -> bool:
         """Whether `space` has the elements of the reduced rows, or one element per row."""
-        row = without_axes(self.shape, (self.axis,), keep=True)
-        return isinstance(space, _Space) and space.shape in (self.shape, row)
+        return isinstance(space, _Space) and (space.shape == self.shape or self.is_row(space.shape))
+
+    def is_row(self, shape: tuple[int, ...]) -> bool:
+        """Whether a shape has one element per row."""
+        return shape == without_axes(self.shape, (self.axis,), keep=True)
 
 
 @dataclass(eq=False)
@@ -171,6 +174,7 @@ class _Writers:
         self.loops: dict[int, _FusedLoop] = {}
         self._written: dict[PlanValue, tuple[int, Operand]] = {}
         self._fused_into: dict[int, int] = {}
+        self._converted: set[PlanValue] = set()
 
     def loop_of(self, value: PlanValue) -> _FusedLoop | None:
         """The loop that writes `value`; None if no fusible loop does."""
@@ -192,10 +196,29 @@ class _Writers:
         """Record the values that the launch `number` writes."""
         self._written.update((output.value, (number, output)) for output in bound.outputs)
 
+    def convert(self, bound: BoundKernel) -> None:
+        """Record the values that a conversion of block floats writes, which is not fused.
+
+        It depends on nothing that its readers do not depend on, so that no loop depends on it.
+        """
+        self._converted.update(output.value for output in bound.outputs)
+
+    def reads_converted(self, loop: _FusedLoop) -> bool:
+        """Whether a loop reads what a conversion writes."""
+        return any(each.value in self._converted for bound in loop.kernels for each in bound.inputs)
+
     def join(self, last: _FusedLoop, into: _FusedLoop) -> None:
         """Record that a loop is now a part of another."""
         del self.loops[last.number]
         self._fused_into[last.number] = into.number
+
+    def hoist(self, reader: _FusedLoop, into: _FusedLoop, fused: _FusedLoop) -> None:
+        """Record that a loop that is not among the loops runs as a part of an earlier one: `fused` is both."""
+        for producer in fused.producers - into.producers:
+            producer.readers += 1
+        into.launches, into.spaces, into.frames, into.within = fused.launches, fused.spaces, fused.frames, fused.within
+        into.reads, into.producers, into.fused = fused.reads, fused.producers, fused.fused
+        self._fused_into[reader.number] = into.number
 
 
 def _fused_where(
@@ -224,11 +247,15 @@ def _fused_where(
             for producer in last.producers:
                 producer.readers -= 1
             writers.join(last, found)
-        for producer in found.producers:
-            producer.readers += 1
-        writers.loops[number] = found
-        # Conversions of block floats are not fused and depend on nothing that their readers do not depend on.
-        if not isinstance(bound.kernel, Copy) or not bound.kernel.repacks:
+        if (fused := _with_earlier_reduction(found, writers)) is not None and allowed(fused[1]):
+            writers.hoist(found, *fused)
+        else:
+            for producer in found.producers:
+                producer.readers += 1
+            writers.loops[number] = found
+        if isinstance(bound.kernel, Copy) and bound.kernel.repacks:
+            writers.convert(bound)
+        else:
             writers.write(number, bound)
     return [*writers.loops.values()]
 
@@ -241,6 +268,28 @@ def _with_last_producer(reader: _FusedLoop, writers: _Writers) -> tuple[_FusedLo
     last = max(reader.producers, key=lambda loop: loop.number, default=None)
     if last is None or last.readers:
         return None
+    fused = _fused(last, reader, writers)
+    return None if fused is None else (last, fused)
+
+
+def _with_earlier_reduction(reader: _FusedLoop, writers: _Writers) -> tuple[_FusedLoop, _FusedLoop] | None:
+    """The last producer of a loop, on which others depend, and the two fused, if the reader may run there.
+
+    Its other producers come earlier. Only results of reductions are computed earlier than in program order: they are
+    small, and what they are made of is then read once.
+    """
+    last = max(reader.producers, key=lambda loop: loop.number, default=None)
+    if last is None or not last.readers or not last.frames or writers.reads_converted(reader):
+        return None
+    (frame, *_) = last.frames
+    if not all(frame.is_row(each.view.shape) for each in reader.launches[-1].bound.outputs):
+        return None
+    fused = _fused(last, reader, writers)
+    return None if fused is None else (last, fused)
+
+
+def _fused(last: _FusedLoop, reader: _FusedLoop, writers: _Writers) -> _FusedLoop | None:
+    """A loop and its last producer as one; None if their iteration spaces differ."""
     of_last = [operand for operand in reader.reads if writers.loop_of(operand.value) is last]
     if not all(map(writers.is_read_as_written, of_last)) or not _are_fusible(last, reader):
         return None
@@ -249,7 +298,7 @@ def _with_last_producer(reader: _FusedLoop, writers: _Writers) -> tuple[_FusedLo
     spaces, frames = last.spaces | reader.spaces, last.frames | reader.frames
     launches, contractions = last.launches + reader.launches, last.contractions + reader.contractions
     within = last.within if last.within is reader.within else None
-    return last, _FusedLoop(reader.number, launches, spaces, frames, contractions, reads, producers, within)
+    return _FusedLoop(reader.number, launches, spaces, frames, contractions, reads, producers, within)
 
 
 def _are_fusible(one: _FusedLoop, other: _FusedLoop) -> bool:

@@ -66,13 +66,18 @@ class TranslatedText:
     entries: tuple[TranslatedEntry, ...] = ()
 
 
-def translated(entries: Sequence[tuple[TextModule, str]]) -> TranslatedText:
+def translated(entries: Sequence[tuple[TextModule, str]], most_numbers: int | None = None) -> TranslatedText:
     """The program of entry points, each with its module.
 
+    Args:
+        entries: Entry points, each with its module.
+        most_numbers: The most numbers of a constant; all are in the program then. None: those of more than
+            `INLINE_NUMBERS` are in a file.
+
     Raises:
-        CompileError: An op has no call in ttnn, or the text is for several devices.
+        CompileError: An op has no call in ttnn, a constant is too large, or the text is for several devices.
     """
-    return _Writer(entries).program()
+    return _Writer(entries, most_numbers).program()
 
 
 def on_chip(module: ModuleOp) -> None:
@@ -90,10 +95,12 @@ class _Writer:
 
     Args:
         entries: Entry points, each with its module.
+        most_numbers: The most numbers of a constant if all are in the program.
     """
 
-    def __init__(self, entries: Sequence[tuple[TextModule, str]]) -> None:
+    def __init__(self, entries: Sequence[tuple[TextModule, str]], most_numbers: int | None = None) -> None:
         self._entries = entries
+        self._most_numbers = most_numbers
         self._functions: dict[tuple[int, str], WrittenFunction] = {}
         self._used = {*_RESERVED}
         self._constants: dict[str, torch.Tensor] = {}
@@ -147,8 +154,14 @@ class _Writer:
     def constant(self, hint: str, constant: Constant, spec: TensorSpec) -> str:
         """The source of a constant as a tensor of torch."""
         tensor = constant_tensor(constant.numbers, spec)
-        if tensor.numel() <= INLINE_NUMBERS:
+        most = INLINE_NUMBERS if self._most_numbers is None else self._most_numbers
+        if tensor.numel() <= most:
             return f"torch.tensor({tensor.tolist()!r}, dtype={tensor.dtype})"
+        if self._most_numbers is not None:
+            raise CompileError(
+                f"a constant of {tensor.numel():,} numbers: a program without a file beside it has at most {most:,}",
+                help="`ttmlir-translate --mlir-to-python` of the module of TTNN writes such a file",
+            )
         name = next(each for index in count() if (each := f"{hint}_{index}" if index else hint) not in self._constants)
         self._constants[name] = tensor
         return f'constants["{name}"]'

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from ttnn_jit.module_builders.base import runtime_names
 from ttnn_jit.module_builders.base.builder_errors import TTBuilderCompileException, TTBuilderRuntimeException
 from ttnn_jit.module_builders.base.builder_interface import (
     DeferredDevice,
@@ -18,7 +19,12 @@ from ttnn_jit.module_builders.base.builder_interface import (
 )
 from ttnn_jit.module_builders.base.builder_runtime import execute_fb
 from ttnn_jit.module_builders.base.loaded_modules import GivenInputs, load, split
+from ttnn_jit.module_builders.base.python_programs import execute_py
 from ttnn_jit.module_builders.d2m.d2m_builder import D2MBuilder
+from ttnn_jit.module_builders.stablehlo.sharding_permutations import (
+    find_module_permutations,
+    optimal_module_least_num_collectives,
+)
 from ttnn_jit.module_builders.stablehlo.stablehlo_builder import StableHLOBuilder
 from ttnn_jit.module_builders.ttir.ttir_builder import TTIRBuilder
 from ttnn_jit.module_builders.ttnn.ttnn_builder import TTNNBuilder
@@ -97,7 +103,7 @@ def _save(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def compile_ttir_module_to_flatbuffer(  # noqa: PLR0913, PLR0917 - upstream's arguments  # noqa: PLR0913, PLR0917 - upstream's arguments
+def compile_ttir_module_to_flatbuffer(  # noqa: PLR0913, PLR0917 - upstream's arguments
     module: Module,
     builder: Any,
     system_desc_path: str | None = None,
@@ -158,9 +164,16 @@ def compile_ttir_module_to_flatbuffer(  # noqa: PLR0913, PLR0917 - upstream's ar
             program.lower()
     except Exception as error:
         raise TTBuilderCompileException(error) from error
-    if isinstance(program, str) and (save_artifacts or target == "emitc"):
-        _save(Path(artifact_dir) / f"{target}_compiled.{'cpp' if target == 'emitc' else 'py'}", program)
+    if isinstance(program, passes.EmittedPython) and save_artifacts:
+        _save_python(Path(artifact_dir) / f"{target}_compiled.py", program)
     return program, input_output_goldens, intermediate_goldens
+
+
+def _save_python(path: Path, program: passes.EmittedPython) -> None:
+    """Writes a program, and beside it the constants that it loads."""
+    _save(path, program)
+    if program.program.constants:
+        torch.save(dict(program.program.constants), path.with_suffix(".pt"))
 
 
 def _printing(pipeline: Callable[..., Any], print_ir: bool | str) -> Callable[..., Any]:
@@ -181,7 +194,14 @@ def _compiled(builder_type: str, fn: Callable[..., Any], options: dict[str, Any]
     if builder_type == "stablehlo":
         options |= dict(zip(("input_output_goldens", "intermediate_goldens"), builder.golden_map, strict=True))
         _to_ttir(module, options)
-    return builder, *compile_ttir_module_to_flatbuffer(module, builder, **options)
+    compiled = compile_ttir_module_to_flatbuffer(module, builder, **options)
+    if isinstance(compiled[0], passes.EmittedPython) and "artifact_dir" not in options:
+        _save_python(Path(_IN_DECEMBER.format(builder_type)), compiled[0])
+    return builder, *compiled
+
+
+_IN_DECEMBER = "{}-builder-artifacts/emitpy/test_ttnn.mlir.py"
+"""Where the builder of December 2025 writes programs in Python, and where scripts of that time read them."""
 
 
 def _to_ttir(module: Module, options: dict[str, Any]) -> None:
@@ -275,8 +295,6 @@ def _compile_and_execute(builder_type: str, fn: Callable[..., Any], options: dic
         raise TTBuilderRuntimeException("C++ is generated and not run: it needs a compiler and a real ttnn")
     device = device.open() if isinstance(device, DeferredDevice) else device
     if isinstance(program, passes.EmittedPython):
-        from ttnn_jit.module_builders.base.python_programs import execute_py
-
         execute_py(
             program,
             outer,
@@ -339,7 +357,7 @@ def load_mlir_file(
 
     Args:
         mlir_text: The text.
-        golden_inputs: Function -> for each argument, device -> its part; others are random.
+        golden_inputs: Function -> for each argument, its tensor, or device -> its part; others are random.
         target: The dialect: ``"ttir"``, ``"stablehlo"`` or ``"ttnn"``.
         deallocate_goldens: Of no effect.
         test_base: Of no effect.
@@ -356,6 +374,27 @@ def split_mlir_file(module: Module, builder: Any, target: str = "ttir") -> list[
     """A module for each operation of a module, with a builder that has its goldens."""
     found: list[tuple[Module, Any]] = split(module, builder)
     return found
+
+
+def generate_all_module_permutations(mlir_text: str, num_devices: int) -> list[Module]:
+    """The ways to distribute a module of StableHLO over devices: a module for each mesh and choice of shardings.
+
+    Args:
+        mlir_text: The text.
+        num_devices: The number of devices.
+
+    Raises:
+        MLIRError: The text is invalid.
+    """
+    return find_module_permutations(Module.parse(mlir_text, Context()), num_devices)
+
+
+def get_optimal_module_least_num_collectives(module_permutations: Sequence[Module]) -> list[Module]:
+    """Of modules that `generate_all_module_permutations` made, those that need the fewest collectives, lowered.
+
+    Modules that `stablehlo-pipeline` refuses are left out. The modules that are given stay as they are.
+    """
+    return optimal_module_least_num_collectives([Module.parse(str(each), each.context) for each in module_permutations])
 
 
 def experimental_build_stablehlo_module(
@@ -392,3 +431,17 @@ def experimental_build_stablehlo_module(
     if save_artifacts:
         _save(Path(output_root) / f"{base or fn.__name__}_shlo.mlir", str(module))
     return module, builder
+
+
+__all__ = [
+    "D2MBuilder", "StableHLOBuilder", "TTIRBuilder", "TTNNBuilder", "build_module", "compile_and_execute_d2m",
+    "compile_and_execute_shlo", "compile_and_execute_ttir", "compile_and_execute_ttnn", "compile_d2m_to_flatbuffer",
+    "compile_stablehlo_to_flatbuffer", "compile_ttir_module_to_flatbuffer", "compile_ttir_to_flatbuffer",
+    "compile_ttnn_to_flatbuffer", "experimental_build_stablehlo_module", "generate_all_module_permutations",
+    "get_optimal_module_least_num_collectives", "load_mlir_file", "split_mlir_file",
+]  # fmt: skip
+__all__ += runtime_names.__all__
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(runtime_names, name)

@@ -46,7 +46,7 @@ class Limits:
     check_rtol: bool = False
 
 
-def check_outputs(  # noqa: PLR0913, PLR0917 - upstream's arguments  # noqa: PLR0913, PLR0917 - upstream's arguments
+def check_outputs(  # noqa: PLR0913, PLR0917 - upstream's arguments
     golden_tensor: torch.Tensor,
     output_tensor: torch.Tensor,
     tensor_name: str,
@@ -107,7 +107,7 @@ def _reported(
     }
 
 
-def execute_fb(  # noqa: PLR0913, PLR0917 - upstream's arguments  # noqa: PLR0913, PLR0917 - upstream's arguments
+def execute_fb(  # noqa: PLR0913, PLR0917 - upstream's arguments
     compiled_bin: Binary,
     input_output_goldens: Mapping[int, Mapping[str, GoldenMapTensor]] | None = None,
     intermediate_goldens: Mapping[str, GoldenMapTensor] | None = None,

@@ -18,7 +18,7 @@ from ttnn_jit.ttmlir.mlir_functions import FuncOp, ReturnOp
 from ttnn_jit.ttmlir.mlir_locations import Location
 from ttnn_jit.ttmlir.mlir_operations import InsertionPoint, Module, Operation
 from ttnn_jit.ttmlir.mlir_types import FunctionType, Type
-from ttnn_jit.ttmlir.mlir_values import Block, Value
+from ttnn_jit.ttmlir.mlir_values import Block, BlockArgument, Value
 from ttnn_jit.ttmlir.wrapping import parsed, wrapped
 
 
@@ -80,8 +80,9 @@ class FunctionBuilder(Builder):
         goldens = [self._get_golden_tensor(each) for each in original_inputs]
 
         def body(made: FuncOp) -> Sequence[Value]:
-            for value, golden in zip(made.arguments, goldens, strict=True):
+            for value, golden, given in zip(made.arguments, goldens, original_inputs, strict=True):
                 self._set_golden_tensor(value, golden)
+                self._aliases[value.held] = given.held
             return _values(nested_func(*made.arguments, self))
 
         with InsertionPoint(self._module_block):
@@ -96,6 +97,7 @@ class FunctionBuilder(Builder):
         _, outputs = self._func_ops_generated[function]
         for result, output in zip(called.results, outputs, strict=True):
             self._set_golden_tensor(result, self._get_golden_tensor(output))
+            self._aliases[result.held] = output.held
         return called.results[0] if len(called.results) == 1 else tuple(called.results)
 
     def device_module(self, root_func: Callable[..., Any]) -> Any:
@@ -174,6 +176,25 @@ class FunctionBuilder(Builder):
                 self.set_result_attribute(function, index, name, attribute)
             else:
                 self.set_arg_attribute(value, name, attribute)
+
+    def preshard_arg(self, operand: BlockArgument, shard_dims: Sequence[int]) -> None:
+        """Says that devices have their parts of an argument before a program runs; its type is that of the whole.
+
+        A ``mesh_shard`` of the type identity takes the parts. Here it cuts them from the whole, which
+        programs are given.
+
+        Args:
+            operand: The argument.
+            shard_dims: The dimension that each axis of the mesh cuts, or -1.
+
+        Raises:
+            ValueError: An axis of the mesh does not divide its dimension.
+        """
+        kind: Any = operand.type
+        extents = "x".join(map(str, (*self._part_of(kind.shape, tuple(shard_dims)), kind.element_type)))
+        text = f"shard_status = <presharded>, local_shape = tensor<{extents}>"
+        attribute = wrapped(parsed(f"#ttcore<runtime_tensor_sharding {text}>"))
+        self.set_arg_attribute(operand, "ttcore.runtime_tensor_sharding", attribute)
 
     def get_metal_tensor_layout(self, logical_shape: Sequence[int], *args: Any, **keywords: Any) -> Any:
         """The type of a tensor that is split over a grid of cores; see `metal_layouts.py`."""

@@ -10,7 +10,7 @@ import torch
 
 from ttnn_jit.compiler.texts.text_steps import Step, SteppedRun
 from ttnn_jit.module_builders.goldens.golden_map_tensor import GoldenMapTensor
-from ttnn_jit.module_builders.goldens.judged_outputs import chain_verdict
+from ttnn_jit.module_builders.goldens.judged_outputs import verdict_on
 from ttnn_jit.ttmlir.mlir_locations import Location
 from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
 
@@ -66,9 +66,7 @@ class IntermediateVerification:
             self.report[place] = {device: self._compared(golden, device, own) for device, own in enumerate(parts)}
 
     def _compared(self, golden: GoldenMapTensor, device: int, got: torch.Tensor) -> dict[str, Any]:
-        exact = golden.shard_at(device)
-        got = got.reshape(exact.shape)
-        verdict = chain_verdict(exact, got.to(torch.bool) if exact.dtype is torch.bool else got, self._pcc)
+        verdict = verdict_on(golden, device, got.reshape(golden.shard_at(device).shape), self._pcc)
         return {
             "result": "pass" if verdict.matches else "fail",
             "reason": verdict.reason,

@@ -33,8 +33,8 @@ from ttnn_jit.ttmlir.wrapping import wrapped
 
 _INTEGERS = (0, 256)
 """The range of integers that no operation reads as indices."""
-GivenInputs = Mapping[str, Sequence[Mapping[int, torch.Tensor]]]
-"""Function -> for each argument, device -> its part."""
+GivenInputs = Mapping[str, Sequence[torch.Tensor | Mapping[int, torch.Tensor]]]
+"""Function -> for each argument, its tensor, or device -> its part."""
 
 
 def load(kind: type[FunctionBuilder], text: str, golden_inputs: GivenInputs | None) -> tuple[Module, FunctionBuilder]:
@@ -66,7 +66,7 @@ def _fill(
     builder: FunctionBuilder,
     module: builtin.ModuleOp,
     function: FuncOp,
-    given: Sequence[Mapping[int, torch.Tensor]] | None,
+    given: Sequence[torch.Tensor | Mapping[int, torch.Tensor]] | None,
 ) -> None:
     """Gives a builder the goldens of a function."""
     mesh = builder.mesh_shape
@@ -74,7 +74,7 @@ def _fill(
     if given is None:
         inputs = [_drawn(function, each, math.prod(mesh)) for each in arguments]
     else:
-        inputs = [GoldenMapTensor(each, mesh) for each in given]
+        inputs = [GoldenMapTensor({0: each} if isinstance(each, torch.Tensor) else each, mesh) for each in given]
     parts = [each.shard_at(0) if len(each.shard_map) == 1 else tuple(each.parts(math.prod(mesh))) for each in inputs]
     steps = GoldenSteps(module, function.sym_name.data, parts, mesh)
     for value, tensor in zip(arguments, inputs, strict=True):

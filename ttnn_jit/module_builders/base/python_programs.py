@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -11,15 +11,16 @@ from typing import Any
 import torch
 
 from ttnn_jit import ttnn
-from ttnn_jit.compiler.texts.translated_programs import TranslatedEntry
+from ttnn_jit.emitpy.emitted_functions import EmittedFunction, called, functions_in, made_inputs
 from ttnn_jit.module_builders.base.builder_errors import TTBuilderRuntimeException
 from ttnn_jit.module_builders.base.builder_runtime import Limits, Report, compared_outputs, raise_for, write_artifacts
 from ttnn_jit.module_builders.goldens.golden_map_tensor import GoldenMapTensor
+from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.ttmlir.passes import EmittedPython
 
 
 def execute_py(  # noqa: PLR0913, PLR0917 - upstream's arguments
-    compiled_bin: EmittedPython,
+    compiled_bin: EmittedPython | str | Path,
     input_output_goldens: Mapping[int, Mapping[str, GoldenMapTensor]] | None = None,
     pcc: float = 0.99,
     atol: float = 1e-08,
@@ -34,7 +35,7 @@ def execute_py(  # noqa: PLR0913, PLR0917 - upstream's arguments
     """Runs every program of a text of Python, and compares the outputs with goldens.
 
     Args:
-        compiled_bin: What `ttmlir.passes.translate_to_python` gave.
+        compiled_bin: What `ttmlir.passes.translate_to_python` gave, another program in Python, or its file.
         input_output_goldens: The goldens of inputs and outputs by program.
         pcc: The least correlation of what several operations computed.
         atol: The largest difference, if `check_atol` is set.
@@ -58,14 +59,14 @@ def execute_py(  # noqa: PLR0913, PLR0917 - upstream's arguments
     tensors: dict[str, Report] = {}
     with TemporaryDirectory() as folder:
         try:
-            module = _loaded(compiled_bin, Path(folder))
+            module, functions = _loaded(compiled_bin, Path(folder))
         except Exception as error:
             raise TTBuilderRuntimeException(error) from error
-    for index, entry in enumerate(compiled_bin.program.entries):
+    for index, function in enumerate(functions):
         given = (input_output_goldens or {}).get(index, {})
         goldens = {} if disable_golden else given
         try:
-            outputs = _outputs(module, entry, given)
+            outputs = _outputs(module, function, _arguments(compiled_bin, index), given)
         except Exception as error:
             raise TTBuilderRuntimeException(error) from error
         report, kept = compared_outputs([(each,) for each in outputs], goldens, limits, as_ttnn=True)
@@ -75,17 +76,31 @@ def execute_py(  # noqa: PLR0913, PLR0917 - upstream's arguments
     return reports, tensors
 
 
-def _loaded(program: EmittedPython, folder: Path) -> types.ModuleType:
-    """The program as a module, whose constants are loaded."""
+def _loaded(program: EmittedPython | str | Path, folder: Path) -> tuple[types.ModuleType, list[EmittedFunction]]:
+    """The program as a module, and its functions; constants of one that was just made need no file."""
     module = types.ModuleType("emitpy_program")
-    module.__file__ = str(folder / "program.py")
-    exec(compile(str(program), module.__file__, "exec"), module.__dict__)
-    constants = dict(program.program.constants)
-    module.__dict__["torch"] = torch
-    if constants:
-        module.__dict__["Path"] = lambda _: _Constants(constants)
-        module.__dict__["torch"] = _Loader()
-    return module
+    file = _file_of(program)
+    module.__file__ = str(file or folder / "program.py")
+    source = str(program) if file is None else file.read_text(encoding="utf-8")
+    if isinstance(program, EmittedPython):
+        entries = program.program.entries
+        functions = [EmittedFunction(each.name, False, False, each.preparation) for each in entries]
+    else:
+        functions = functions_in(source, module.__file__)
+    exec(compile(source, module.__file__, "exec"), module.__dict__)
+    if isinstance(program, EmittedPython):
+        constants = dict(program.program.constants)
+        module.__dict__["torch"] = torch
+        if constants:
+            module.__dict__["Path"] = lambda _: _Constants(constants)
+            module.__dict__["torch"] = _Loader()
+    return module, functions
+
+
+def _file_of(program: EmittedPython | str | Path) -> Path | None:
+    """The file that is meant; None of a program that is given as its text."""
+    is_text = isinstance(program, EmittedPython) or (isinstance(program, str) and "\n" in program)
+    return None if is_text else Path(program)
 
 
 class _Constants(dict[str, torch.Tensor]):
@@ -103,19 +118,38 @@ class _Loader:
         return (lambda constants: constants) if name == "load" else getattr(torch, name)
 
 
+def _arguments(program: Any, index: int) -> Sequence[TensorSpec] | None:
+    """The specs of the arguments of a function, if they are known."""
+    return program.program.entries[index].arguments if isinstance(program, EmittedPython) else None
+
+
 def _outputs(
-    module: types.ModuleType, entry: TranslatedEntry, goldens: Mapping[str, GoldenMapTensor]
+    module: types.ModuleType,
+    function: EmittedFunction,
+    arguments: Sequence[TensorSpec] | None,
+    goldens: Mapping[str, GoldenMapTensor],
 ) -> list[torch.Tensor]:
-    """The outputs of an entry point on the inputs of the goldens, or on ones."""
+    """The outputs of a function on the inputs of the goldens, or on those that the program makes, or on ones."""
     device = ttnn.open_device(device_id=0)
-    given = []
-    for index, spec in enumerate(entry.arguments):
-        golden = goldens.get(f"input_{index}")
-        dtype, shape = spec.dtype.torch, tuple(spec.shape)
-        part = torch.ones(shape) if golden is None else golden.golden_map_tensor_as_torch_tensors()[0]
-        part = part.to(dtype).reshape(shape)
-        given.append(ttnn.from_torch(part, spec.dtype, layout=ttnn.TILE_LAYOUT, device=device))
-    prepared = getattr(module, entry.preparation)(device, *given) if entry.preparation else []
-    arguments = [*given, *prepared]
-    found = getattr(module, entry.name)(*arguments) if arguments else getattr(module, entry.name)(device)
-    return [ttnn.to_torch(each) for each in (found if isinstance(found, list | tuple) else [found])]
+    parts = [each for name, each in goldens.items() if name.startswith("input_")]
+    tensors = [each.golden_map_tensor_as_torch_tensors()[0] for each in parts]
+    if arguments is not None:
+        tensors = tensors or [torch.ones(tuple(each.shape)) for each in arguments]
+        tensors = [
+            tensor.to(spec.dtype.torch).reshape(tuple(spec.shape))
+            for tensor, spec in zip(tensors, arguments, strict=True)
+        ]
+    if function.makes_inputs:
+        given = made_inputs(module, function)
+        if tensors:
+            given = [
+                ttnn.from_torch(tensor, dtype=like.dtype, layout=like.layout, device=like.device())
+                for tensor, like in zip(tensors, given, strict=True)
+            ]
+    else:
+        dtypes = [None] * len(tensors) if arguments is None else [each.dtype for each in arguments]
+        given = [
+            ttnn.from_torch(tensor, dtype, layout=ttnn.TILE_LAYOUT, device=device)
+            for tensor, dtype in zip(tensors, dtypes, strict=True)
+        ]
+    return [ttnn.to_torch(each) for each in called(module, function, given, device)]

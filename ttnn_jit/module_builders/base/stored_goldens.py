@@ -8,8 +8,9 @@ from typing import Any
 import torch
 from xdsl import ir as xdsl_ir
 
+from ttnn_jit.module_builders.goldens.golden_chains import chain_of
 from ttnn_jit.module_builders.goldens.golden_map_tensor import GoldenMapTensor, apply_sharding
-from ttnn_jit.module_builders.goldens.judged_outputs import JudgedSource
+from ttnn_jit.module_builders.goldens.judged_outputs import ChainSource, JudgedSource
 from ttnn_jit.module_builders.goldens.op_goldens import OpGolden
 from ttnn_jit.ttmlir.mlir_attributes import ArrayAttr, Attribute, DictAttr
 from ttnn_jit.ttmlir.mlir_functions import FuncOp
@@ -35,6 +36,7 @@ class StoredGoldens:
         self._goldens: dict[Value, GoldenMapTensor] = {}
         self._computed: dict[Value, OpGolden] = {}
         self._inputs_before: dict[Value, GoldenMapTensor] = {}
+        self._aliases: dict[xdsl_ir.SSAValue, xdsl_ir.SSAValue] = {}
         self._goldens_to_store: list[Value] = []
         self._bypass_ops: list[str] = []
         self._force_graph_level_check = False
@@ -72,7 +74,16 @@ class StoredGoldens:
         golden.source = self._source(value)
         return golden
 
-    def _source(self, value: Value) -> JudgedSource | None:
+    def _source(self, value: Value) -> JudgedSource | ChainSource | None:
+        """What judges a value by its operations; None if its golden, or one that it depends on, is given."""
+        alone = self._source_alone(value)
+        if alone is not None or self._goldens[value].is_quantized:
+            return alone
+        computed = {each.held: golden for each, golden in self._computed.items()}
+        chain = chain_of(value.held, computed, self._aliases)
+        return None if chain is None else ChainSource(chain, self._goldens[value])
+
+    def _source_alone(self, value: Value) -> JudgedSource | None:
         """What judges a value by its operation alone; None if its operands are not exact, or its golden is given."""
         golden = self._computed.get(value)
         if golden is None or any(Value(each) in self._computed for each in golden.read.operands):

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, judge, relative_of_pcc
+from ttnn_jit.module_builders.goldens.golden_chains import GoldenChain
 from ttnn_jit.module_builders.goldens.golden_map_tensor import GoldenMapTensor
 from ttnn_jit.module_builders.goldens.op_goldens import OpGolden
 from ttnn_jit.sessions.text_goldens import JudgedOp
@@ -43,13 +44,36 @@ class JudgedSource:
         return JudgedOp(golden.read, golden.operands_on(device), on_chip=as_ttnn).verdict(self._index, got)
 
 
+class ChainSource:
+    """What judges a result of several operations: the bounds of all of them, and the correlation that is asked for.
+
+    Args:
+        chain: The operations.
+        golden: The golden of the result.
+    """
+
+    def __init__(self, chain: GoldenChain, golden: GoldenMapTensor) -> None:
+        self._chain = chain
+        self._golden = golden
+
+    @property
+    def is_random(self) -> bool:
+        """Whether results are drawn."""
+        return self._chain.is_random
+
+    def verdict(self, device: int, got: torch.Tensor, *, as_ttnn: bool = False) -> Verdict:
+        """The verdict on the result of a device; `as_ttnn` allows the products that calls of ttnn have by default."""
+        return self._chain.verdict(device, self._golden.shard_at(device), got, as_ttnn=as_ttnn)
+
+
 def verdict_on(
     golden: GoldenMapTensor, device: int, got: torch.Tensor, pcc: float = 0.99, *, as_ttnn: bool = False
 ) -> Verdict:
     """The verdict on a result.
 
-    A result of one operation on inputs is judged by the bound of the operation, element by element. Another one is
-    judged by the root mean square of all differences, which `pcc` bounds; every NaN and infinity must be in its place.
+    A result of one operation on inputs is judged by the bound of the operation, element by element; one of several
+    operations by the bounds of all, and by the root mean square of all differences, which `pcc` bounds. One whose
+    golden was given, not computed, is judged by the root mean square alone. NaN and infinities must be in their places.
 
     Args:
         golden: The golden.
@@ -67,10 +91,10 @@ def verdict_on(
     if part.dtype is torch.bool:
         got = got.to(torch.bool)
     source = golden.source
-    if source is not None:
-        found: Verdict = source.verdict(device, got, as_ttnn=as_ttnn)
-        return found
-    return chain_verdict(part, got, pcc)
+    if isinstance(source, JudgedSource):
+        return source.verdict(device, got, as_ttnn=as_ttnn)
+    whole = chain_verdict(part, got, pcc)
+    return source.verdict(device, got, as_ttnn=as_ttnn) if isinstance(source, ChainSource) and whole.matches else whole
 
 
 def chain_verdict(golden: torch.Tensor, got: torch.Tensor, pcc: float) -> Verdict:

@@ -42,6 +42,17 @@ class OpGolden:
         """Whether devices exchange data."""
         return self.read.operation.role is Role.EXCHANGES
 
+    @property
+    def values(self) -> Mapping[SSAValue, GoldenMapTensor]:
+        """The operands."""
+        return self._values
+
+    def on(self, values: Mapping[SSAValue, GoldenMapTensor]) -> OpGolden:
+        """The golden on other operands."""
+        found = OpGolden.__new__(OpGolden)
+        found.read, found._values, found._mesh = self.read, dict(values), self._mesh
+        return found
+
     def with_open_shapes(self) -> OpGolden:
         """The golden from which the shapes of the results are asked."""
         opened = OpGolden.__new__(OpGolden)

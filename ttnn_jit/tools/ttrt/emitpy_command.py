@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.emitpy.emitted_functions import EmittedFunction, called, functions_in, made_inputs
 from ttnn_jit.specs.target import resolve_target
 from ttnn_jit.tools.ttrt.command_stages import Command, SkippedError
 from ttnn_jit.tools.ttrt.found_files import PYTHON, TTNN, files_below
@@ -15,7 +16,7 @@ from ttnn_jit.tools.ttrt.loaded_binaries import Binary
 from ttnn_jit.tools.ttrt.option_declarations import ALL_PROGRAMS, COMMANDS
 from ttnn_jit.tools.ttrt.result_files import WrongResultError
 from ttnn_jit.tools.ttrt.run_command import WARM_UP_LOOPS, Run
-from ttnn_jit.tools.ttrt.runs.emitted_programs import EmittedFunction, called, functions_in, imported, made_inputs
+from ttnn_jit.tools.ttrt.runs.emitted_programs import imported
 from ttnn_jit.tools.ttrt.system_comparison import rules_on_cpu
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class EmitPy(Command):
         for _ in range(loops):
             inputs = self._inputs(module, function, index, binary)
             given = [_torch_of(each) for each in inputs]
-            outputs = [_torch_of(each) for each in called(module, function, inputs)]
+            outputs = [_torch_of(each) for each in called(module, function, inputs, _device(function))]
             self._show(path, index, given, outputs)
             if binary is not None:
                 _compare(outputs, [shards[0] for shards in binary.programs[index].output_tensors], function.name)
@@ -119,6 +120,13 @@ def _chosen(functions: Sequence[EmittedFunction], index: str, path: str) -> list
     if not index.isdecimal() or int(index) >= len(functions):
         raise SkippedError(f"{path} has {len(functions)} functions, and none of the number {index}")
     return [int(index)]
+
+
+def _device(function: EmittedFunction) -> Any:
+    """The device on which a function prepares what it reads; None if it prepares nothing."""
+    from ttnn_jit.tools.ttrt.runs.emitted_utils import DeviceGetter
+
+    return DeviceGetter.get_device((1, 1)) if function.preparation else None
 
 
 def _torch_of(tensor: Any) -> torch.Tensor:

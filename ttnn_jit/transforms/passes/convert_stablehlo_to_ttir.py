@@ -19,6 +19,7 @@ from ttnn_jit.dialects.text_calls.shards import shard_tilings
 from ttnn_jit.dialects.text_calls.tensor_types import element_in_text, is_tensor
 from ttnn_jit.dialects.text_calls.text_attributes import name_of
 from ttnn_jit.dialects.text_calls.ttir_writer import TtirWriter
+from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
 from ttnn_jit.dialects.writing.editing import insert_before, ops_of
 from ttnn_jit.ops.conversions.converted_exchanges import PRODUCER, mesh_shard
 from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor
@@ -55,9 +56,19 @@ class StablehloToTTIRPipeline(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Converts the functions of the module `op`, and inlines their calls."""
         convert(op, DIALECTS)
+        _convert_constants(op)
         for mesh in [each for each in op.walk() if name_of(each).startswith("sdy.")]:
             _remove(mesh)
         Inline().apply(ctx, op)
+
+
+def _convert_constants(module: ModuleOp) -> None:
+    """Replaces the tensors of `arith.constant`, which jax's and torch's texts may hold beside StableHLO."""
+    rewriter = Rewriter()
+    for op in [each for each in module.walk() if name_of(each) == "arith.constant"]:
+        if isinstance(op.results[0].type, TensorType):
+            value = rewriter.value("ttir.constant", {}, {"value": op.properties["value"]}, op.results[0].type, op)
+            rewriter.replace(op, [value])
 
 
 def convert(module: ModuleOp, dialects: Collection[str]) -> None:

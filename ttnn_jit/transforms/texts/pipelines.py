@@ -23,6 +23,7 @@ from ttnn_jit.transforms.texts.passes.ttir_quant_data_type_conversion import TTI
 from ttnn_jit.transforms.texts.passes.ttir_to_ttir_decomposition import TTIRToTTIRDecomposition
 from ttnn_jit.transforms.texts.text_pass import TextPass, TextPipeline
 from ttnn_jit.transforms.texts.ttnn_passes.convert_ttir_to_ttnn import ConvertTTIRToTTNN
+from ttnn_jit.transforms.texts.ttnn_passes.ttnn_configure_ccl_ops import TTNNConfigureCCLOps
 from ttnn_jit.transforms.texts.ttnn_passes.ttnn_const_eval_inputs_to_system_memory import (
     TTNNConstEvalInputsToSystemMemory,
 )
@@ -30,6 +31,7 @@ from ttnn_jit.transforms.texts.ttnn_passes.ttnn_deallocate import TTNNDeallocate
 from ttnn_jit.transforms.texts.ttnn_passes.ttnn_decompose_layouts import TTNNDecomposeLayouts
 from ttnn_jit.transforms.texts.ttnn_passes.ttnn_fusing import TTNNFusing
 from ttnn_jit.transforms.texts.ttnn_passes.ttnn_layout import TTNNLayout
+from ttnn_jit.transforms.texts.ttnn_passes.ttnn_resolve_composites import TTNNResolveComposites
 
 _NO_OPTIMIZER = "the optimizer asks a model of the chip; a CPU has none"
 _NO_CHANGE = "it would change results"
@@ -75,6 +77,7 @@ class CommonOptions(TextPipeline):
     system_desc_path: str = ""
     mock_system_desc_arch: str = "wormhole_b0"
     mesh_shape: tuple[int, ...] = ()
+    mesh_topology: tuple[str, ...] = ()
     argument_types: str = ""
     optimization_level: int = 0
     enable_implicit_broadcast_folding_pass: bool = True
@@ -83,9 +86,11 @@ class CommonOptions(TextPipeline):
     enable_fusing_pass: bool = True
     enable_fusing_conv2d_with_multiply_pattern: bool = False
     enable_permute_matmul_fusion: bool = True
+    enable_permute_slice_after_matmul_fusion: bool = True
     enable_remove_dead_values: bool = False
     enable_const_eval: bool = True
     enable_const_eval_inputs_to_system_memory: bool = True
+    composite_resolution: str = "auto"
     target_bit_width: int = 32
     memreconfig_enabled: bool = True
     max_legal_layouts: int = 8
@@ -107,6 +112,7 @@ class CommonOptions(TextPipeline):
         fusing = TTIRFusing(
             ttnn_enable_conv2d_with_multiply_pattern=self.enable_fusing_conv2d_with_multiply_pattern,
             ttnn_enable_permute_matmul_fusion=self.enable_permute_matmul_fusion,
+            enable_permute_slice_after_matmul_fusion=self.enable_permute_slice_after_matmul_fusion,
         )
         fused = (fusing,) if self.enable_fusing_pass else ()
         inverse = (TTIRExplicateTMs(), TTIREraseInverseOps()) if self.enable_erase_inverse_ops_pass else ()
@@ -119,6 +125,7 @@ class CommonOptions(TextPipeline):
                 system_desc_path=self.system_desc_path,
                 mock_system_desc_arch=self.mock_system_desc_arch,
                 mesh_shape=self.mesh_shape,
+                mesh_topology=self.mesh_topology,
             ),
             TTPopulateArgumentTypes(argument_types=self.argument_types),
             CanonicalizeText(),
@@ -142,7 +149,9 @@ class CommonOptions(TextPipeline):
         hoisted = (ConstEvalHoistTransform(),) if self.enable_const_eval else ()
         on_host = (TTNNConstEvalInputsToSystemMemory(),) if self.enable_const_eval_inputs_to_system_memory else ()
         moved = (*on_host, CanonicalizeText()) if self.enable_const_eval else ()
-        return (TTNNLayout(), ConvertTTIRToTTNN(), *dead, *fused, CanonicalizeText(), *hoisted, *moved)
+        resolved = TTNNResolveComposites(composite_resolution=self.composite_resolution)
+        lowered = (TTNNLayout(), ConvertTTIRToTTNN(), TTNNConfigureCCLOps())
+        return (*lowered, *dead, resolved, *fused, CanonicalizeText(), *hoisted, *moved)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, get_type_hints
+from typing import Any, ClassVar, Self, get_args, get_type_hints
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -100,7 +100,8 @@ def _value_of(kind: Any, text: str, where: str) -> Any:
             return text.lower() in _TRUE
         if kind in {int, float, str}:
             return kind(text)
-        return tuple(int(part) for part in text.split(",") if part)
+        (each, _) = get_args(kind)
+        return tuple(each(part) for part in text.split(",") if part)
     except ValueError as error:
         raise ArgumentError(f"`{where}`: {text!r} is no value of it: {error}") from None
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+import numpy as np
 from xdsl.dialects.builtin import (
     ArrayAttr,
     BoolAttr,
+    BytesAttr,
     DenseArrayBase,
+    DenseIntOrFPElementsAttr,
     FloatAttr,
     IntegerAttr,
     IntegerType,
@@ -102,8 +106,30 @@ def splat_number(attribute: Attribute | None) -> float | int | None:
         case IntegerAttr() | FloatAttr():
             value: float | int = attribute.value.data
             return value
+        case DenseIntOrFPElementsAttr():
+            return _repeated_number(attribute)
         case _:
             return None
+
+
+_FIRST_BYTES = 256
+"""How many bytes of a constant are compared before all of them are: most constants that are no splats differ there."""
+
+
+def _repeated_number(attribute: DenseIntOrFPElementsAttr) -> float | int | None:
+    """The number that every element of a list is, bit by bit: MLIR makes a splat of such a list, xDSL does not."""
+    found = np.frombuffer(attribute.data.data, np.uint8)
+    count = math.prod(attribute.get_shape())
+    if count == 0 or len(found) % count:
+        return None
+    size = len(found) // count
+    for end in (_FIRST_BYTES, len(found)):
+        part = found[:end]
+        if not np.array_equal(part[size:], part[:-size]):
+            return None
+    first = DenseIntOrFPElementsAttr(TensorType(attribute.get_element_type(), [1]), BytesAttr(bytes(found[:size])))
+    value = first.get_values()[0]
+    return value if isinstance(value, int | float) else None  # a complex number is two
 
 
 def shape_of(type_: Attribute) -> tuple[int, ...]:

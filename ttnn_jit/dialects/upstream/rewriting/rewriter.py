@@ -121,16 +121,27 @@ class Rewriter:
 
 def mesh_of(op: Operation) -> list[int]:
     """The mesh of the `ttcore.device` around an operation; [1, 1] without one."""
+    device = _device_around(op)
+    shape = [] if device is None else [*(device.properties["device_attr"].value("meshShape") or ())]
+    return [*[1] * (2 - len(shape)), *shape]
+
+
+def mesh_topology_of(op: Operation) -> list[str]:
+    """The `meshTopology` of the `ttcore.device` around an operation; empty without one."""
+    device = _device_around(op)
+    return [] if device is None else [*map(str, device.properties["device_attr"].value("meshTopology") or ())]
+
+
+def _device_around(op: Operation) -> Operation | None:
     around: Operation | None = op
     while around is not None:
         for region in around.regions:
             for block in region.blocks:
                 for each in block.ops:
                     if each.name == "ttcore.device":
-                        shape = [*(each.properties["device_attr"].value("meshShape") or ())]
-                        return shape if len(shape) > 1 else [*[1] * (2 - len(shape)), *shape]
+                        return each
         around = around.parent_op()
-    return [1, 1]
+    return None
 
 
 def operation_kind(name: str) -> type[Operation]:

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute
 
 from ttnn_jit.dialects.ttcore import SYSTEM_DESC
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import parsed
-from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter, operation_kind
+from ttnn_jit.dialects.upstream.rewriting.rewriter import AUGUST, Rewriter, operation_kind
 from ttnn_jit.dialects.writing.editing import insert_before
 from ttnn_jit.specs.target import SystemDesc
 
@@ -83,8 +83,10 @@ def _of_chips(chip: str, chips: int) -> Attribute:
 
 
 @cache
-def device(grid: tuple[int, int], channels: int, mesh: tuple[int, ...], version: str) -> Attribute:
-    """``#ttcore.device<...>``: the grid of cores and how addresses map to banks."""
+def device(
+    grid: tuple[int, int], channels: int, mesh: tuple[int, ...], version: str, topology: tuple[str, ...] = ()
+) -> Attribute:
+    """``#ttcore.device<...>``: the grid of cores and how addresses map to banks; with a topology, August's form."""
     volume = "(s2 * (s3 * s6))"
     address = f"((d0 * s1) * {volume} + d1 * {volume} + d2)"
     banks = (
@@ -93,21 +95,28 @@ def device(grid: tuple[int, int], channels: int, mesh: tuple[int, ...], version:
     )
     rows, columns = grid
     ids = ", ".join(map(str, range(math.prod(mesh))))
-    if version == "2":
+    if version == AUGUST or topology:
         maps = "virt_to_physical_map = (d0, d1) -> (0, d0, d1), physical_to_virt_map = (d0, d1, d2) -> (d1, d2)"
         worker = f"#ttcore.grid<{rows}x{columns}, {maps}>"
         dram = f"dramGrid = #ttcore.grid<1x{channels}>, "
     else:
         worker, dram = f"#ttcore.grid<{rows}x{columns}, (d0, d1) -> (0, d0, d1)>", ""
+    linked = f", meshTopology = [{', '.join(topology)}]" if topology else ""
     return parsed(
         f"#ttcore.device<workerGrid = {worker}, {dram}l1Map = (d0, d1, d2)[s0] -> (0, d0, d1, d2 + s0), "
         f"dramMap = (d0, d1, d2)[s0, s1, s2, s3, s4, s5, s6] -> {banks}, meshShape = {'x'.join(map(str, mesh))}, "
-        f"chipIds = [{ids}]>"
+        f"chipIds = [{ids}]{linked}>"
     )
 
 
 def register_device(
-    module: ModuleOp, target: SystemDesc | None, mesh: Sequence[int], rewriter: Rewriter, *, is_mock: bool = True
+    module: ModuleOp,
+    target: SystemDesc | None,
+    mesh: Sequence[int],
+    rewriter: Rewriter,
+    *,
+    topology: Sequence[str] = (),
+    is_mock: bool = True,
 ) -> None:
     """Gives a module a system description and its default device, where it has none.
 
@@ -116,6 +125,7 @@ def register_device(
         target: The system; None keeps the module's, or takes a Wormhole.
         mesh: The mesh; empty for that of the module's `ttcore.meshes`, of the system, or one device.
         rewriter: Counts the change.
+        topology: How the devices along each axis are linked; empty for none.
         is_mock: Whether only architecture and grid are the target's, and other numbers those of tt-mlir's mock.
     """
     shape = (
@@ -133,7 +143,8 @@ def register_device(
     channels = 8 if "<blackhole>" in str(module.attributes[SYSTEM_DESC]) else 12
     if channels == 8 and target is None:
         grid = (10, 13)
-    properties = {"sym_name": StringAttr(DEVICE), "device_attr": device(grid, channels, shape, rewriter.version)}
+    described = device(grid, channels, shape, rewriter.version, tuple(topology))
+    properties = {"sym_name": StringAttr(DEVICE), "device_attr": described}
     made = operation_kind("ttcore.device").create(properties=properties)
     made.location = module.location
     if block.first_op is None:

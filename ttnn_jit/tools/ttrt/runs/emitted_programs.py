@@ -1,64 +1,16 @@
-"""Python programs that a compiler wrote: their functions, and calls of them."""
+"""Imports of Python programs that a compiler wrote; `emitpy/emitted_functions.py` finds and calls their functions."""
 
 from __future__ import annotations
 
-import ast
 import importlib.util
 import itertools
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
-from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.process.dataclass import dataclass
-
-_INPUTS = "create_inputs_for_"
-_HELPERS = ("consteval_", "hoisted_", "_const_eval_")
 _numbers = itertools.count()
-
-
-@dataclass(frozen=True)
-class EmittedFunction:
-    """A function that a program has for a function of its module.
-
-    Attributes:
-        name: Its name.
-        takes_list: Whether it takes one list of tensors, as tt-mlir writes; else a tensor for each parameter.
-        makes_inputs: Whether the program has a function that makes its inputs.
-    """
-
-    name: str
-    takes_list: bool
-    makes_inputs: bool
-
-
-def functions_in(source: str, path: str) -> list[EmittedFunction]:
-    """The functions of a program, in order; helpers for constants, and what makes inputs, are not listed.
-
-    Raises:
-        ArgumentError: It is no Python, or has no such function.
-    """
-    try:
-        tree = ast.parse(source, path)
-    except (SyntaxError, ValueError, RecursionError) as error:
-        raise ArgumentError(f"{path} is no Python: {error}") from None
-    defined = {each.name: each for each in tree.body if isinstance(each, ast.FunctionDef)}
-    found = [
-        EmittedFunction(
-            name,
-            takes_list=len(each.args.args) == 1 and f"{_INPUTS}{name}" in defined,
-            makes_inputs=f"{_INPUTS}{name}" in defined,
-        )
-        for name, each in defined.items()
-        if name != "main" and not name.startswith(_INPUTS) and not any(part in name for part in _HELPERS)
-    ]
-    makers = [each for each in found if each.makes_inputs]
-    if makers or found:
-        return makers or found
-    raise ArgumentError(f"{path} has no function of a module", help="`ttnn-jit translate --mlir-to-python` writes one")
 
 
 @contextmanager
@@ -92,21 +44,3 @@ def imported(path: str) -> Iterator[ModuleType]:
         sys.modules.pop("utils", None)
         if own is not None:
             sys.modules["utils"] = own
-
-
-def made_inputs(module: ModuleType, function: EmittedFunction) -> list[Any]:
-    """The inputs that a program makes for a function.
-
-    Raises:
-        ArgumentError: It makes none.
-    """
-    if not function.makes_inputs:
-        raise ArgumentError(f"the program makes no inputs for {function.name}", help="give its binary by --flatbuffer")
-    return list(getattr(module, f"{_INPUTS}{function.name}")())
-
-
-def called(module: ModuleType, function: EmittedFunction, inputs: Sequence[Any]) -> list[Any]:
-    """The outputs of a function."""
-    run = getattr(module, function.name)
-    found = run([*inputs]) if function.takes_list else run(*inputs)
-    return list(found) if isinstance(found, list | tuple) else [found]

@@ -8,10 +8,13 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ttnn_jit.dialects.upstream.rewriting.greedy import erase_dead
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
+from ttnn_jit.dialects.upstream.rewriting.ttnn_rules.attention_conversions import CONVERSIONS as ATTENTIONS
 from ttnn_jit.dialects.upstream.rewriting.ttnn_rules.ttnn_conversions import is_converted, namesake
-from ttnn_jit.dialects.upstream.rewriting.ttnn_rules.window_conversions import CONVERSIONS
+from ttnn_jit.dialects.upstream.rewriting.ttnn_rules.window_conversions import CONVERSIONS as WINDOWS_AND_OTHERS
 from ttnn_jit.dialects.writing.editing import erase
 from ttnn_jit.transforms.texts.text_pass import TextPass, functions_of
+
+_CONVERSIONS = WINDOWS_AND_OTHERS | ATTENTIONS
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,7 @@ class ConvertTTIRToTTNN(TextPass):
         for function in functions_of(module):
             for op in [*function.walk()]:
                 if is_converted(op) and op.parent is not None and not (op.name == "ttir.empty" and _only_written(op)):
-                    rewriter.replace(op, CONVERSIONS.get(op.name, namesake)(op, rewriter))
+                    rewriter.replace(op, _CONVERSIONS.get(op.name, namesake)(op, rewriter))
             for op in [*function.walk()]:
                 if op.name == "ttir.empty" and op.results[0].first_use is None:
                     erase(op)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 
+from ttnn_jit.dialects.upstream.rewriting.composite_calls import is_decomposition
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
 from ttnn_jit.dialects.upstream.rewriting.ttnn_rules.layout_assignment import assign_layouts
 from ttnn_jit.transforms.texts.passes.tt_populate_argument_types import argument_kind
@@ -26,4 +27,6 @@ class TTNNLayout(TextPass):
         for function in functions_of(module):
             count = len(function.body.block.args)
             inputs = {index for index in range(count) if argument_kind(function, index) == "input"}
+            if is_decomposition(function):
+                inputs = set()  # its composite passes tiles
             assign_layouts(function, inputs.__contains__, rewriter)

@@ -252,7 +252,7 @@ def _slice_up(op: Operation, rewriter: Rewriter) -> bool:
     return _replace_readers(op, readers, value, rewriter)
 
 
-def _slice_down(op: Operation, rewriter: Rewriter) -> bool:
+def slice_below_move(op: Operation, rewriter: Rewriter) -> bool:
     """A slice of what is moved is moved."""
     move = owner_named(op.operands[0], *MOVES)
     if move is None:
@@ -348,5 +348,5 @@ UPWARDS = _rules(
 )
 DOWNWARDS = _rules(
     _elementwise_down,
-    {"ttir.concat": _concat_down, "ttir.slice_static": _slice_down, **_for_reductions(_reduce_down)},
+    {"ttir.concat": _concat_down, "ttir.slice_static": slice_below_move, **_for_reductions(_reduce_down)},
 )

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import FunctionType, SymbolRefAttr, TensorType
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from ttnn_jit.dialects.upstream.rewriting.composite_calls import COMPOSITE
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter, users_of
 from ttnn_jit.dialects.upstream.rewriting.ttnn_layouts import LayoutView, has_layout, laid_out
 from ttnn_jit.dialects.upstream.rules.view import symbol_around
@@ -43,7 +44,7 @@ def assign_layouts(function: FuncOp, is_row_major: Callable[[int], bool], rewrit
         for index, result in enumerate(op.results):
             _set_type(result, outputs[index] if outputs else _result_type(op, result.type))
     for op in [*function.walk()]:
-        if op.name.startswith("ttir.") and op.name not in {"ttir.to_layout"} | _MADE:
+        if op.name == COMPOSITE or (op.name.startswith("ttir.") and op.name not in {"ttir.to_layout"} | _MADE):
             _convert_operands(op, rewriter, on_host=_forces_host(op))
         elif isinstance(op, CallOp) and "ttir.cpu_hoisted_call" in op.attributes:
             _convert_operands(op, rewriter, on_host=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
+from xdsl.dialects.builtin import DenseArrayBase
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ttnn_jit.diagnostics.errors import CompileError
@@ -166,7 +167,7 @@ _OF_INTEGERS: Mapping[str, Callable[[list[int]], Attribute]] = {
 def of_kind(value: Attribute, kind: str) -> Attribute:
     """An attribute as one of another kind: integers in the array that the kind is."""
     base = kind.partition("&")[0]
-    if base in _OF_INTEGERS and (numbers := integers_in(value)):
+    if base in _OF_INTEGERS and ((numbers := integers_in(value)) or isinstance(value, DenseArrayBase)):
         return _OF_INTEGERS[base](numbers)
     integer_types = {"I64Attr": "i64", "SI32Attr": "si32", "I32Attr": "i32", "UI32Attr": "ui32", "SI8Attr": "si8"}
     if base in integer_types and len(numbers := integers_in(value)) == 1:
