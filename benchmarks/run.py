@@ -22,6 +22,7 @@ from benchmarks.kernels import (
     workloads,
 )
 from benchmarks.programs import (
+    compile_costs,
     curves,
     dynamic,
     latency,
@@ -39,6 +40,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     for module in (
         program_cache,
         dynamic,
+        compile_costs,
         latency,
         traces,
         meshes,

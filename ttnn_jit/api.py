@@ -279,8 +279,12 @@ def explain_miss(function: JitFunction, *args: Any, **kwargs: Any) -> str:
     if not isinstance(function, JitFunction):
         raise ArgumentError(f"explain_miss takes what `jit` returns, got {type_name(function)}")
 
-    of_disk = inspection.explain_miss(function.request(*args, **kwargs))
-    return "\n".join([*function.template_misses(*args, **kwargs), of_disk])
+    of_templates = function.template_misses(*args, **kwargs)
+    if of_templates is None:
+        return "nothing differs but sizes: a template in memory serves this call"
+    request = function.request(*args, **kwargs)
+    of_disk = inspection.explain_miss(request) if function.keeps_on_disk else "enable_cache=False: nothing is on disk"
+    return "\n".join([*of_templates, of_disk])
 
 
 if config_overrides():  # settings may turn on observers, which must see the first call

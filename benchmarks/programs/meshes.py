@@ -1,8 +1,9 @@
 """Meshes: a program for eight devices beside a program for one, warm and cold.
 
 All devices of a mesh are this CPU, so that the bound of a call on eight devices is eight calls on one. Variants are
-called in turns on one thread; the least of many rounds counts. A cold compile starts without programs in memory and on
-disk, in a process that has compiled before; its processor time counts.
+called in turns on one thread; the least of many rounds counts. Further programs are called on one thread and on two. A
+cold compile starts without programs in memory and on disk, in a process that has compiled before; its processor time
+counts.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from functools import partial
 from typing import Any
 
 from benchmarks.harness.harness import Benchmark, Plots, Step, main, table
+from ttnn_jit.specs.options import requested_threads
 
 DEVICES = 8
 Calls = Mapping[str, Callable[[], Any]]
@@ -38,7 +40,18 @@ def steps(quick: bool) -> Iterator[Sequence[Step]]:
     }
     measured = [Step(name, 3, partial(_warm, prepare, rounds)) for name, prepare in warm.items()]
     cold = [Step(f"cold compile, {name}", 5, partial(_cold, name, rounds)) for name in ("elementwise", "collectives")]
-    yield [*measured, *cold]
+    shared = {
+        "elementwise, 64x64": elementwise((64, 64)),
+        "elementwise, 128x128": elementwise((128, 128)),
+        "elementwise, 256x256": elementwise((256, 256)),
+        "elementwise, 512x512": elementwise((512, 512)),
+        "matmul, 64x64": product(64),
+        "matmul, 128x128": product(128),
+        "matmul, 256x256": product(256),
+        "two products and a softmax, 64x64": layer(64),
+    }
+    threads = [Step(f"threads, {name}", 3, partial(_threads, prepare, rounds)) for name, prepare in shared.items()]
+    yield [*measured, *threads, *cold]
 
 
 def _warm(prepare: Callable[[], Calls], rounds: int) -> dict[str, float]:
@@ -57,6 +70,20 @@ def _warm(prepare: Callable[[], Calls], rounds: int) -> dict[str, float]:
                 call()
                 repeats += 1
                 least[name] = min(least[name], (time.perf_counter_ns() - started) / 1000)
+    return least
+
+
+def _threads(prepare: Callable[[], Calls], rounds: int) -> dict[str, float]:
+    """Microseconds of the fastest call on eight devices, by the number of threads."""
+    call = prepare()["mesh"]
+    least = {"1": float("inf"), "2": float("inf")}
+    for _ in range(rounds):
+        for threads, before in least.items():
+            os.environ["TTNN_JIT_NUM_THREADS"] = threads
+            requested_threads.cache_clear()
+            least[threads] = min(before, _warm(lambda: {"mesh": call}, 1)["mesh"])
+    os.environ["TTNN_JIT_NUM_THREADS"] = "1"
+    requested_threads.cache_clear()
     return least
 
 
@@ -165,6 +192,39 @@ def gathered() -> Calls:
     return {"mesh": partial(product, x, shards), "one device": partial(alone, own, whole)}
 
 
+def product(extent: int) -> Callable[[], Calls]:
+    """A product of matrices of this size, and an activation, on each device."""
+
+    def prepare() -> Calls:
+        import torch
+
+        import ttnn_jit
+        from ttnn_jit import ttnn
+
+        mesh, _ = _opened()
+        x, w = (_on(mesh, torch.randn(DEVICES * extent, extent), 0) for _ in range(2))
+        return {"mesh": partial(ttnn_jit.jit()(lambda x, w: ttnn.relu(ttnn.matmul(x, w))), x, w)}
+
+    return prepare
+
+
+def layer(extent: int) -> Callable[[], Calls]:
+    """Launches that depend on each other on each device."""
+
+    def prepare() -> Calls:
+        import torch
+
+        import ttnn_jit
+        from ttnn_jit import ttnn
+
+        mesh, _ = _opened()
+        operands = [_on(mesh, torch.randn(DEVICES * extent, extent), 0) for _ in range(3)]
+        layer = ttnn_jit.jit()(lambda x, w, v: ttnn.matmul(ttnn.softmax(ttnn.matmul(x, w), -1), v))
+        return {"mesh": partial(layer, *operands)}
+
+    return prepare
+
+
 def perceptron() -> Calls:
     """Two products, split over the devices, and a sum, beside the same on one device."""
     import torch
@@ -214,7 +274,7 @@ def _cold(kind: str, rounds: int) -> dict[str, float]:
 
 def report(results: Mapping[str, Any], _: Plots) -> str:
     """The page of the results."""
-    return f"{warm_calls(results)}\n{cold_compiles(results)}"
+    return f"{warm_calls(results)}\n{shared_calls(results)}\n{cold_compiles(results)}"
 
 
 def warm_calls(results: Mapping[str, Any]) -> str:
@@ -230,6 +290,16 @@ def warm_calls(results: Mapping[str, Any]) -> str:
             other, "one device" if whole else "8 calls on one device"
         )
         rows.append([name, f"{found['mesh']:.1f}", f"{bound:.1f}", f"{found['mesh'] / bound:.2f}", what])
+    return table(rows)
+
+
+def shared_calls(results: Mapping[str, Any]) -> str:
+    """A row per program: the call on eight devices on one thread and on two."""
+    rows = [["call on 8 devices", "1 thread, us", "2 threads, us", "1 / 2"]]
+    for name, found in results.items():
+        if {*found} == {"1", "2"}:
+            one, two = found["1"], found["2"]
+            rows.append([name.removeprefix("threads, "), f"{one:.1f}", f"{two:.1f}", f"{one / two:.2f}"])
     return table(rows)
 
 

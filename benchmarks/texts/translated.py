@@ -12,6 +12,7 @@ Every positive module of ttir, ttnn or stablehlo in the tree that has a program 
 from __future__ import annotations
 
 import argparse
+import math
 import signal
 import sys
 import tempfile
@@ -32,11 +33,15 @@ from ttnn_jit.dialects import print_module
 from ttnn_jit.dialects.text_calls.tensor_types import spec_in_text
 from ttnn_jit.emitpy import identifier
 from ttnn_jit.frontend import FrontendRequest, TensorArgument, lower
+from ttnn_jit.frontend.ir.device_lowering import DeviceLowering
+from ttnn_jit.frontend.ir.lowering import LoweredText
 from ttnn_jit.runtime.device import Device
+from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
+from ttnn_jit.specs.meshes.mesh_shape import MeshShape
 from ttnn_jit.specs.tensor_spec import Layout
 from ttnn_jit.tools.texts.inputs import draw_inputs
 from ttnn_jit.tools.texts.run_text import chosen_entries
-from ttnn_jit.tools.texts.translate_text import on_chip, translated
+from ttnn_jit.tools.texts.translate_text import on_chip, translated_text
 
 _FILES = count()
 
@@ -50,15 +55,29 @@ def namespace_of(source: str, folder: Path) -> dict[str, Any]:
     return names
 
 
+def lowered_of(module: TextModule, name: str) -> LoweredText:
+    """An entry point in IR; on a mesh, as each device runs it."""
+    if math.prod(module.mesh) == 1:
+        return module.program(name).lowered
+    lowering = DeviceLowering(module.functions, module.target, name, module.mesh)
+    return lowering.lower_on_device(module.functions[name]).lowered
+
+
+def mesh_of_module(module: TextModule) -> MeshShape | None:
+    """The shape of its mesh; None of one device."""
+    return None if math.prod(module.mesh) == 1 else MeshShape((1,) * (2 - len(module.mesh)) + tuple(module.mesh))
+
+
 def is_same_module(function: Any, module: TextModule, name: str) -> bool:
     """Whether the AST frontend makes the module of an entry point of its function in Python."""
-    lowered = module.program(name).lowered
+    lowered, mesh = lowered_of(module, name), mesh_of_module(module)
+    devices = None if mesh is None else MeshDevices(mesh, tuple(range(mesh.mesh_size())))
     code = function.__code__
     arguments = {
         parameter: TensorArgument(spec)
         for parameter, spec in zip(code.co_varnames[: code.co_argcount], lowered.specs, strict=False)
     }
-    made = lower(FrontendRequest(function, arguments, module.target, False)).module
+    made = lower(FrontendRequest(function, arguments, module.target, False, devices=devices)).module
     found = print_module(made).replace(f"@{function.__name__}(", f"@{name}(")
     return found == print_module(lowered.module)
 
@@ -83,7 +102,7 @@ def measure(piece: Piece, options: argparse.Namespace, counts: Counter[str], fol
             raise TooLargeError(f"{volume:,} elements")
         module.program(name)
         counts["entry points"] += 1
-    program = translated(asked, piece.text, piece.place)
+    program = translated_text(asked, piece.text, piece.place)
     counts["translated"] += len(entries)
     names = namespace_of(program.source, folder)
     torch.save(dict(program.constants), Path(names["__file__"]).with_suffix(".pt"))
@@ -94,7 +113,7 @@ def measure(piece: Piece, options: argparse.Namespace, counts: Counter[str], fol
 def _compare(names: dict[str, Any], module: TextModule, name: str, counts: Counter[str], *, is_only: bool) -> None:
     function = names[identifier(name)]
     own = module.program(name)
-    if own.lowered.specs:
+    if lowered_of(module, name).specs:
         if not is_same_module(function, module, name):
             raise AssertionError("another module")
         counts["same IR"] += 1
@@ -102,15 +121,24 @@ def _compare(names: dict[str, Any], module: TextModule, name: str, counts: Count
         counts["without arguments"] += 1
     inputs = draw_inputs(module.functions[name], own.arguments, 0)
     wanted = own(*inputs)
-    device = Device(module.target)
-    given = [ttnn.from_torch(each, layout=Layout.TILE, device=device) for each in inputs]
-    prepare = names.get("prepare" if is_only else f"prepare_{function.__name__}")
-    more = prepare(device, *given) if prepare else []
+    mesh = mesh_of_module(module)
+    device = Device(module.target) if mesh is None else ttnn.open_mesh_device(mesh, target=module.target)
+
+    def called(hint: str) -> Any:
+        return names.get(hint if is_only else f"{hint}_{function.__name__}")
+
+    if mesh is None:
+        given = [ttnn.from_torch(each, layout=Layout.TILE, device=device) for each in inputs]
+    else:
+        given = called("distribute")(device, *inputs)
+    more = called("prepare")(device, *given) if called("prepare") else []
     found = function(*([*given, *more] or [device]))
-    listed = [] if found is None else [*found] if isinstance(found, tuple) else [found]
-    difference = disagreement(
-        wanted, [ttnn.to_torch(each).to(own.dtype) for each, own in zip(listed, wanted, strict=True)]
-    )
+    if mesh is None:
+        listed = [] if found is None else [*found] if isinstance(found, tuple) else [found]
+        found = map(ttnn.to_torch, listed)
+    else:
+        found = called("aggregate")(found)
+    difference = disagreement(wanted, [each.to(own.dtype) for each, own in zip(found, wanted, strict=True)])
     if difference:
         raise AssertionError(difference)
     counts["same results"] += 1

@@ -1,12 +1,12 @@
 """A kernel that reduces the loop around its innermost one, in sweeps over blocks of columns.
 
 Adjacent elements belong to different results, so whole rows are combined: row i of a block is combined into row i mod
-32 of the accumulators, by a loop of kernels/loops/tile_loop.py of rank 2. The accumulators are folded by halving, and
-blocks of rows pairwise, as in kernels/loops/swept_loops.py, `COLUMNS` results at a time. If the order does not affect
-the result, all rows of a block are combined into one row of accumulators.
+32 of the accumulators, by a loop of kernels/loops/tile_loop.py of rank 2. It visits the rows of one row of accumulators
+after the other, so that these stay in the L1 cache: all 32 rows of them exceed it. The accumulators are folded by
+halving, and blocks of rows pairwise, as in kernels/loops/swept_loops.py, `COLUMNS` results at a time. If the order does
+not affect the result, all rows of a block are combined into one row of accumulators, in the order of the memory.
 
-Bound: the bytes of the tensors; for every element a load and a store of an accumulator in the L2 cache, or in the L1
-cache if there is one row of them.
+Bound: the bytes of the tensors; for every element a load and a store of an accumulator in the L1 cache.
 """
 
 from __future__ import annotations
@@ -135,10 +135,11 @@ class _Columns:
         rest_at = f.add(at, f.mul(groups, CHAINS), "rest.at")
         for fold in sweep.folds:
             f.call(VOID, f"{fold.function}.fill", self.addresses[fold.terms])
+        by_rows = all(fold.in_any_order for fold in sweep.folds)
         for some, extent, rounds, row in ((groups, i64(CHAINS), groups, at), (rest, rest, i64(1), rest_at)):
             with f.when(f.compare("sgt", some, 0), "group"):
-                loops = [(self.count, self._across), (extent, self._down), (rounds, self._group)]
-                self._run(number, sweep, loops, row)
+                walks = [(rounds, self._group), (extent, self._down)]
+                self._run(number, sweep, [(self.count, self._across), *(reversed(walks) if by_rows else walks)], row)
 
     def _across(self, k: int) -> Value:
         return self.across[k] if k < len(self.across) else i64(1)

@@ -10,7 +10,7 @@ from ttnn_jit.kernels.math.integer_math import IntegerMath
 from ttnn_jit.kernels.math.primitives import SIGN_BIT, SMALLEST_NORMAL, Primitives
 from ttnn_jit.kernels.math.wide_primitives import Double, Int, Int64
 from ttnn_jit.ops.language.emit import Value
-from ttnn_jit.specs.dtypes import ComputeType, Storage
+from ttnn_jit.specs.dtype_traits import ComputeType, Storage
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType
 

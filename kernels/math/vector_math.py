@@ -23,7 +23,7 @@ from ttnn_jit.kernels.math.integer_math import IntegerMath, TruthMath, WideInteg
 from ttnn_jit.kernels.math.inverse_trigonometry import InverseTrigonometry
 from ttnn_jit.kernels.math.quotient import Quotient
 from ttnn_jit.kernels.math.wide_math import WideFloatMath
-from ttnn_jit.specs.dtypes import ComputeType
+from ttnn_jit.specs.dtype_traits import ComputeType
 
 
 class VectorMath(

@@ -281,9 +281,14 @@ class JitFunction(WarmCalls):
         function, arguments = self._bound_with(args, kwargs)
         return request_of(function.func, function._settings, arguments, function._placement(arguments))
 
+    @property
+    def keeps_on_disk(self) -> bool:
+        """Whether its programs are kept on disk, where the disk cache is turned on."""
+        return self._settings.enable_cache
+
     @call_query
-    def template_misses(self, *args: Any, **kwargs: Any) -> list[str]:
-        """Why no template serves a call with these arguments; none if one does, or if there is none."""
+    def template_misses(self, *args: Any, **kwargs: Any) -> list[str] | None:
+        """Why no template in memory serves a call with these arguments. None if one does; empty if there is none."""
         function, arguments = self._bound_with(args, kwargs)
         where = function._placement(arguments)
         request = request_of(function.func, function._settings, arguments, where)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import types
+import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
@@ -96,6 +97,9 @@ class Request(Protocol):
     def without_tensors(self) -> Self:
         """The request without references to the tensors of its call."""
 
+    def held_weakly(self) -> Callable[[], Self]:
+        """A function that makes the request again, and holds no reference to the tensors of its call."""
+
     def opening(self, hidden: OpenReads) -> Self:
         """The request whose hidden inputs and hidden numbers are those of a trace."""
 
@@ -174,6 +178,16 @@ class FunctionRequest:
     def without_tensors(self) -> FunctionRequest:
         """The request without the tensors of the call; their marks go with them."""
         return replace(self, tensors=())
+
+    def held_weakly(self) -> Callable[[], FunctionRequest]:
+        """A function that makes the request again; a weak reference stands for a tensor that is gone."""
+        request, references = self.without_tensors(), [*map(weakref.ref, self.tensors)]
+
+        def again() -> FunctionRequest:
+            found = [(reference, reference()) for reference in references]
+            return replace(request, tensors=[reference if each is None else each for reference, each in found])
+
+        return again
 
     def opening(self, hidden: OpenReads) -> FunctionRequest:
         """The request with numbers of a trace in hidden inputs, and in place of hidden numbers."""
@@ -309,6 +323,10 @@ class OperationRequest:
     def without_tensors(self) -> OperationRequest:
         """The request itself: an operation has specs."""
         return self
+
+    def held_weakly(self) -> Callable[[], OperationRequest]:
+        """The request itself, likewise."""
+        return lambda: self
 
     def opening(self, hidden: OpenReads) -> OperationRequest:  # noqa: ARG002
         """The request itself: an operation has no hidden inputs."""

@@ -7,7 +7,7 @@ kernels know no extents.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from itertools import starmap
@@ -168,7 +168,7 @@ class CompiledTemplate:
         if not fits_l1(*made, request.target):
             raise ExceedsL1Error
         plan, streamed = made
-        program = self.program.resized(plan, partial(descriptors_of, request), streamed)
+        program = self.program.resized(plan, partial(descriptors_of, request.held_weakly()), streamed)
         return Compilation(program, reads, self.structure, None, self.warnings, by_template=True)
 
     def by_path(self, found: Sequence[Any]) -> dict[Path, Any]:
@@ -235,7 +235,7 @@ def compile_template(
     program = Program(
         traced.template.plan.example,
         traced.objects,
-        descriptors=partial(descriptors_of, request),
+        descriptors=partial(descriptors_of, request.held_weakly()),
         notes=traced.notes,
         built_for=host_cpu(),
     )
@@ -315,7 +315,8 @@ def trace_template(
     return TracedTemplate(template, hints, objects, signatures, lowered, notes, structure)
 
 
-def descriptors_of(request: Request) -> Sequence[Mapping[str, Any]]:
+def descriptors_of(make_request: Callable[[], Request]) -> Sequence[Mapping[str, Any]]:
     """The descriptors of a request's launches, which depend on its sizes."""
+    request = make_request()
     _, descriptors = driver.run_stages(request.lower().module, request.options, None)
     return descriptors

@@ -371,10 +371,12 @@ class Templates:
             self._warn_of_too_many(family, request, fetch)
         return False
 
-    def misses(self, key: Hashable, request: Request, fetch: FetchHidden) -> list[str]:
-        """Why no template serves a request: their failing conditions; none if one serves it, or if there is none."""
+    def misses(self, key: Hashable, request: Request, fetch: FetchHidden) -> list[str] | None:
+        """Why no template serves a request: their failing conditions. None if one serves it; empty if there is none."""
         family = self._families.get(key)
-        return [] if family is None else explained([self._sized(each, request, fetch) for each in family.templates])
+        if family is None or not family.templates:
+            return []
+        return explained([self._sized(each, request, fetch) for each in family.templates]) or None
 
     @staticmethod
     def _sized(each: _Guarded, request: Request, fetch: FetchHidden) -> SizedTemplate:

@@ -59,7 +59,7 @@ class TemplatesOnDemand:
         self._found.append((key, request.without_tensors(), request.marked_axes, compilation.reads))
         return Found(compilation, self._guard_of(compilation))
 
-    def misses(self, key: Hashable, request: Request, fetch: FetchHidden) -> list[str]:
+    def misses(self, key: Hashable, request: Request, fetch: FetchHidden) -> list[str] | None:
         """Why no template serves a request: see `Templates.misses`."""
         return [] if self._templates is None else self._templates.misses(key, request, fetch)
 

@@ -38,8 +38,13 @@ def is_of_the_standard_library(value: Any) -> bool:
 
 def is_of_a_library(function: types.FunctionType) -> bool:
     """Whether a function belongs to an installed package or the standard library: the user does not edit it."""
-    parts = PurePath(function.__code__.co_filename).parts
-    return is_of_the_standard_library(function) or any(folder in parts for folder in _INSTALLED)
+    return is_of_the_standard_library(function) or is_code_of_a_library(function.__code__)
+
+
+def is_code_of_a_library(code: types.CodeType) -> bool:
+    """Whether code lies in a file of an installed package."""
+    parts = PurePath(code.co_filename).parts
+    return any(folder in parts for folder in _INSTALLED)
 
 
 def library_of_frame(frame: types.FrameType) -> str:

@@ -16,7 +16,7 @@ from typing import ParamSpec, TypeVar
 
 from ttnn_jit.diagnostics.debugging import debugging
 from ttnn_jit.diagnostics.errors import InternalError, TtnnJitError
-from ttnn_jit.diagnostics.origin import THIS_PACKAGE, library_of_frame
+from ttnn_jit.diagnostics.origin import THIS_PACKAGE, is_code_of_a_library, library_of_frame
 from ttnn_jit.diagnostics.source import Location, whole_line
 
 P = ParamSpec("P")
@@ -76,6 +76,17 @@ def user_location() -> Location | None:
     return None if frame is None else whole_line(frame.f_code.co_filename, frame.f_lineno)
 
 
+def raised_by(error: BaseException) -> Location | None:
+    """The innermost line of the user's code through which an error was raised; None if there is none."""
+    found, entry = None, error.__traceback__
+    while entry is not None:
+        frame = entry.tb_frame
+        if not (_is_internal(frame) or is_code_of_a_library(frame.f_code)):
+            found = whole_line(frame.f_code.co_filename, entry.tb_lineno)
+        entry = entry.tb_next
+    return found
+
+
 def user_line() -> str:
     """The file and the number of the current line of the user's code: `user_location` without reading the file."""
     frame, _ = _user_frame()
@@ -94,9 +105,18 @@ def _user_frame() -> tuple[FrameType | None, int]:
     """The innermost frame of the user's, and the number of frames above it, from that of the caller on."""
     frame: FrameType | None = sys._getframe(1)
     above = 0
-    while frame is not None and _is_internal(frame):
+    while frame is not None and (_globals_name(frame) in _INTERNAL_MODULES or _is_internal(frame)):
         frame, above = frame.f_back, above + 1
     return frame, above
+
+
+_INTERNAL_MODULES: set[str] = set()
+"""Modules of the internal packages that have been met: eager collectives look up the user's line at each call."""
+
+
+def _globals_name(frame: FrameType) -> str:
+    name = frame.f_globals.get("__name__")
+    return name if type(name) is str else ""
 
 
 def _user_frames(traceback: TracebackType | None) -> TracebackType | None:
@@ -112,4 +132,7 @@ def _user_frames(traceback: TracebackType | None) -> TracebackType | None:
 
 
 def _is_internal(frame: FrameType) -> bool:
+    name = _globals_name(frame)
+    if name.partition(".")[0] in _INTERNAL_PACKAGES:
+        _INTERNAL_MODULES.add(name)
     return library_of_frame(frame) in _INTERNAL_PACKAGES

@@ -26,13 +26,15 @@ from ttnn_jit.dialects.declared_ops import TensorOp
 from ttnn_jit.dialects.functions import single_function
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.dialects.meshes import mesh_devices_of, mesh_of_op
 from ttnn_jit.dialects.ttnn import DeallocateOp, FullOp, GetDeviceOp
 from ttnn_jit.emitpy.value_text import Source, call_text, float_text, precision_text, value_text
 from ttnn_jit.ops import COPY, OVERLOADS, RELAYOUT, Operation
+from ttnn_jit.ops.families.collective import AXIS, REDUCE_SUM, Collective
 from ttnn_jit.ops.language.config_kinds import PrecisionKind
 from ttnn_jit.ops.language.host_call import HostCall
 from ttnn_jit.ops.language.kinds import MemberKind, TensorsKind
-from ttnn_jit.ops.language.parameter import Parameter
+from ttnn_jit.ops.language.parameter import REDUCE_TYPE, Parameter
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import DRAM_MEMORY_CONFIG, HOST_MEMORY_CONFIG, Layout, TensorSpec
 
@@ -56,21 +58,29 @@ def program_of(module: ModuleOp) -> str:
         CompileError: An op has no call in ttnn, or the module has several entry points.
     """
     entry = single_function(module)
+    devices = mesh_devices_of(module)
     arguments = [_ones(_spec(value)) for value in entry.body.block.args]
     made = [f"{INDENT}{INDENT}{each}," for each in arguments]
     passed = ["    arguments = [", *made, "    ]"] if arguments else ["    arguments = [device]"]
     main = [
         "def main():",
-        "    device = ttnn.open_device(device_id=0)",
+        f"{INDENT}device = {opened(() if devices is None else devices.shape)}",
         *passed,
         f"    print({identifier(entry.sym_name.data)}(*arguments))",
-        "    ttnn.close_device(device)",
+        f"{INDENT}ttnn.close_{'device' if devices is None else 'mesh_device'}(device)",
         "",
         "",
         'if __name__ == "__main__":',
         "    main()",
     ]
     return "\n".join([python_of(module), "", *main]) + "\n"
+
+
+def opened(mesh: Sequence[int]) -> str:
+    """The call that opens a mesh of this shape, or of () a device."""
+    if not mesh:
+        return "ttnn.open_device(device_id=0)"
+    return f"ttnn.open_mesh_device(ttnn.MeshShape({', '.join(map(str, mesh))}))"
 
 
 def _ones(spec: TensorSpec) -> str:
@@ -219,6 +229,8 @@ class _FunctionWriter:
         own = iter(op.operands)
         statics = dict(zip((each.name for each in operation.attributes), op.statics, strict=True))
         given = dict(zip((each.name for each in operation.operands), op.declared_operands, strict=False))
+        if isinstance(operation, Collective):
+            return self._exchange(op, operation, statics)
         if operation.host_call is not None:
             return self._call_of_host(op, operation.host_call, given, statics)
         called = _called(op)
@@ -232,6 +244,28 @@ class _FunctionWriter:
         arguments += [f"{name}={value_text(value)}" for name, value in _options(op).items()]
         arguments += [f"{name}={value_text(value)}" for name, value in called.fixed_keywords.items()]
         return call_text(f"ttnn.{called.name}", arguments)
+
+    def _exchange(self, op: TensorOp, operation: Collective, statics: Mapping[str, Any]) -> str:
+        """A call of a collective."""
+        devices = mesh_of_op(op)
+        groups_follow = operation.attributes[-1] is AXIS or operation.asked is not None
+        if devices is None or not groups_follow or not operation.source.startswith("ttnn.") or len(op.operands) != 1:
+            _refuse(op)
+        asked = operation.asked or tuple(each.name for each in operation.attributes[:-1])
+        given, kinds = [self._operand(op.operands[0])], {each.name: each.kind for each in operation.attributes}
+        for name in asked:
+            value = statics[name]
+            if kinds[name] is REDUCE_TYPE:
+                given += [] if value == REDUCE_SUM else [f"math_op=ttnn.ReduceType.{value.capitalize()}"]
+            else:
+                given.append(f"{name}={value_text(value)}")
+        axis = operation.axis_asked(devices, op.statics)
+        given += [] if axis is None else [f"cluster_axis={axis}"]
+        (by_rule,) = operation.results_on(devices, [_spec(op.operands[0])], op.statics)
+        memory = _spec(op.results[0]).memory_config
+        if memory not in {by_rule.memory_config, HOST_MEMORY_CONFIG}:
+            given.append(f"memory_config={value_text(memory)}")
+        return call_text(operation.source.split(" ")[0], given)
 
     def _call_of_host(
         self, op: TensorOp, call: HostCall, operands: Mapping[str, SSAValue | None], statics: Mapping[str, Any]

@@ -86,12 +86,14 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)
 
 
-def refuse_folder(path: Path) -> Path:
-    """The path of a file that is written.
+def require_file_name(path: Path) -> Path:
+    """The path of a file that is written, and read again.
 
     Raises:
-        ArgumentError: A folder has that name.
+        ArgumentError: A folder, a device or a pipe has that name.
     """
     if path.is_dir():
         raise ArgumentError(f"{path} is a folder, and the results are a file of JSON lines", help="name a file in it")
+    if path.exists() and not path.is_file():
+        raise ArgumentError(f"{path} is a device or a pipe, and the results are a file of JSON lines")
     return path

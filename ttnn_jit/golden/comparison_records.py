@@ -9,6 +9,7 @@ from dataclasses import asdict, fields
 from enum import StrEnum
 from typing import Any
 
+from ttnn_jit.golden.typed_values import check_types, loaded_object
 from ttnn_jit.process.dataclass import dataclass
 
 
@@ -122,10 +123,10 @@ def from_json_line(line: str) -> ComparisonRecord:
     Raises:
         ValueError: The line is no record; the text says why.
     """
-    values = json.loads(line)
-    names = {each.name for each in fields(ComparisonRecord)}
-    if not isinstance(values, dict) or values.keys() != names:
+    values = loaded_object(line, "a comparison")
+    if values.keys() != {each.name for each in fields(ComparisonRecord)}:
         raise ValueError(f"this is no record of a comparison: {line[:80]!r}")
+    check_types(ComparisonRecord, values, enums=("Mode", "Status"))
     return ComparisonRecord(**{name: _from_json_value(name, value) for name, value in values.items()})
 
 

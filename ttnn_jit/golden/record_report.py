@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.golden.comparison_checks import refuse_folder
+from ttnn_jit.golden.comparison_checks import require_file_name
 from ttnn_jit.golden.comparison_page import page
 from ttnn_jit.golden.comparison_records import (
     FAILURES,
@@ -20,7 +20,7 @@ from ttnn_jit.golden.comparison_records import (
     from_json_line,
     to_json_line,
 )
-from ttnn_jit.process.complete_file import write_complete
+from ttnn_jit.process.complete_file import complete_file, write_complete
 
 if TYPE_CHECKING:
     from ttnn_jit.golden.comparison_recorder import Outcome
@@ -123,7 +123,7 @@ def records_of_lines(path: Path) -> Iterator[ComparisonRecord]:
                 return
             try:
                 yield from_json_line(line)
-            except (ValueError, TypeError) as error:
+            except ValueError as error:
                 raise ArgumentError(f"{path}:{number}: {error}") from None
 
 
@@ -134,12 +134,12 @@ class JsonLines:
         path: The file. Lines that it has already stay, without one that a killed process left incomplete.
 
     Raises:
-        ArgumentError: Another comparison writes to it, or it is a folder.
+        ArgumentError: Another comparison writes to it, or it is a folder, a device or a pipe.
         OSError: It cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
-        refuse_folder(path).parent.mkdir(parents=True, exist_ok=True)
+        require_file_name(path).parent.mkdir(parents=True, exist_ok=True)
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         try:
             _lock_alone(self._file, path)
@@ -219,11 +219,6 @@ class TensorFolder:
         name = f"{record.process}-{record.number:06}-{operation}-{record.mode}-{record.output}{device}.pt"
         path = self._path / name
         held = {"result": outcome.got, "golden": outcome.golden, "operands": [*outcome.operands]}
-        part = path.with_suffix(".part")
-        try:
-            torch.save(held, part)
-            part.replace(path)
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                part.unlink()
+        with complete_file(path) as file:
+            torch.save(held, file)
         return str(path)

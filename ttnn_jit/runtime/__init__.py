@@ -8,9 +8,10 @@ program's code and its launch table, and `runtime/programs/caller.py` runs it.
 
 `runtime/plans/plan.py` describes a program without its code. `runtime/plans/launch_bounds.py` checks every launch of a
 plan, and compares a program from a file or a cache with the signatures in its images. Kernels with a long predicted
-time (`runtime/plans/host_costs.py`) are cut into chunks (`runtime/native/chunks.py`). The caller and helper threads run
-the chunks (`runtime/native/launch_ir.py`, `runtime/native/helper_ir.py`). `runtime/native/threads.py` sets the number
-of helpers; `runtime/native/structures.py` defines the memory that they share with Python.
+time (`runtime/plans/host_costs.py`) are cut into chunks (`runtime/native/chunks.py`); short launches that do not depend
+on each other become groups, whose chunks are whole launches (`runtime/native/launch_groups.py`). The caller and helper
+threads run the chunks (`runtime/native/launch_ir.py`, `runtime/native/helper_ir.py`). `runtime/native/threads.py` sets
+the number of helpers; `runtime/native/structures.py` defines the memory that they share with Python.
 
 Weights that many products read are packed in place of their tensor's memory (docs/packed_weights.md,
 `runtime/native/panels.py`). During the capture of a trace `runtime/native/recorder.py` records launches and copies over

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dispatch.operation_events import listening
 from ttnn_jit.events.run_events import Event
 from ttnn_jit.golden.comparison_checks import ChecksConfig
 from ttnn_jit.golden.comparison_recorder import Finding, Recorder
 from ttnn_jit.golden.comparison_records import ComparisonRecord
 from ttnn_jit.golden.record_report import Report, TensorFolder, written
-from ttnn_jit.specs.checks import check_kind
+from ttnn_jit.specs.checks import shown
 from ttnn_jit.ttnn.observing.comparison_mode import ComparisonMode
 
 
@@ -63,7 +64,8 @@ def session(
         OSError: `results_path` cannot be written.
     """
     checks = ChecksConfig() if checks_config is None else checks_config
-    check_kind(checks, ChecksConfig, "`checks_config`")
+    if not isinstance(checks, ChecksConfig):
+        raise ArgumentError(f"`checks_config` is a ttnn_jit.sessions.ChecksConfig, got {shown(checks)}")
     report = SessionReport()
     with ExitStack() as stack:
         write = None if results_path is None else stack.enter_context(written(Path(results_path)))

@@ -43,9 +43,24 @@ class ChosenPasses:
         return bool(self.own or self.texts)
 
 
+_NAMES_OF_2024 = {"ttir-to-ttmetal-backend-pipeline": pipeline.TTMETAL_PIPELINE}
+"""Name of a pipeline in 2024 -> its name since."""
+
+
 def pass_options() -> tuple[str, ...]:
     """The names of all passes, each of which is an option; those that are refused are named too, to say why."""
-    return tuple(dict.fromkeys((*pipeline.pass_names(), *text_pass_names(), *EMITPY, *REFUSED_PASSES)))
+    return tuple(
+        dict.fromkeys(
+            (
+                *pipeline.pass_names(),
+                *text_pass_names(),
+                *EMITPY,
+                pipeline.TTMETAL_PIPELINE,
+                *_NAMES_OF_2024,
+                *REFUSED_PASSES,
+            )
+        )
+    )
 
 
 def chosen_passes(options: argparse.Namespace) -> ChosenPasses:
@@ -57,12 +72,10 @@ def chosen_passes(options: argparse.Namespace) -> ChosenPasses:
     texts = []
     if options.convert_ttnn_to_ttir:
         texts.append("convert-ttnn-to-ttir")
-    if options.ttir_to_ttmetal_pipeline is not None:
-        texts.append(f"{pipeline.TTMETAL_PIPELINE}{{{options.ttir_to_ttmetal_pipeline}}}")
     texts += options.passes
     if options.pass_pipeline is not None:
         texts.append(pipeline.without_anchors(options.pass_pipeline))
-    named = [each for text in texts for each in named_passes(text)]
+    named = [(_NAMES_OF_2024.get(name, name), given) for text in texts for name, given in named_passes(text)]
     for name, _ in named:
         if name in REFUSED_PASSES:
             text_pass_class(name)

@@ -44,6 +44,8 @@ def main(options: argparse.Namespace) -> int:
         raise ArgumentError("launch starts at least one rank on at least one machine")
     if (options.nodes > 1) != bool(options.rendezvous):
         raise ArgumentError("several machines need `--rendezvous HOST:PORT`, and one needs none")
+    if not options.module and not Path(options.script).is_file():
+        raise ArgumentError(f"{options.script} does not exist, or is no file", help="`-m` takes the name of a module")
     module = ["-m"] if options.module else []
     command = [sys.executable, "-m", "ttnn_jit", *module, options.script, *options.arguments]
     return launch(options.ranks, command, tag_output=options.tag_output, nodes=Nodes(options.nodes, options.rendezvous))

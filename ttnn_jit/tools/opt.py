@@ -23,8 +23,10 @@ from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, PassError, 
 from ttnn_jit.dialects import InvalidModule, parse_module, verify
 from ttnn_jit.dialects.text.printer import op_text
 from ttnn_jit.dialects.ttnn_attributes import TTNNLayoutAttr
+from ttnn_jit.dialects.upstream.context import dialect_names
 from ttnn_jit.dialects.upstream.reading import pieces_of, read_upstream
-from ttnn_jit.dialects.upstream.verifying import verify_upstream
+from ttnn_jit.dialects.upstream.verifying import breaks_rule, verify_upstream
+from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.specs.options import USER_PASSES, Environment
 from ttnn_jit.tools import markdown, opt_arguments
 from ttnn_jit.tools.chosen_passes import ChosenPasses, chosen_passes, pass_options
@@ -48,6 +50,9 @@ def main(options: argparse.Namespace) -> int:
         return markdown.renew(options.write, with_stages)
     if options.list:
         print("\n".join(_listed()))
+        return 0
+    if options.show_dialects:
+        print(f"Available Dialects: {','.join(dialect_names())}")
         return 0
     start = perf_counter()
     passes = chosen_passes(options)
@@ -112,6 +117,8 @@ def _is_own_text(text: str, name: str) -> bool:
     try:
         module = module_of_text(text, name)
     except CompileError:
+        return False
+    if any(breaks_rule(op) for op in module.walk()):
         return False
     types = [type_ for op in module.walk() if isinstance(op, FuncOp) for type_ in _types_of(op)]
     return all(isinstance(type_.encoding, TTNNLayoutAttr) for type_ in types if isinstance(type_, TensorType))
@@ -195,7 +202,7 @@ def _write(text: str, options: argparse.Namespace, *, complete: bool) -> None:
     if not options.output:
         sys.stdout.write(text)
     elif complete:
-        options.output.write_text(text, encoding="utf-8")
+        write_complete(options.output, [text.encode()])
 
 
 def with_stages(document: str) -> str:
@@ -293,7 +300,10 @@ def read_text(file: str) -> tuple[str, str]:
     except OSError as error:
         raise ArgumentError(f"{file} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise ArgumentError(f"{file} is no text", help="these commands read MLIR text") from error
+        raise ArgumentError(
+            f"{file} is no text, and this command reads MLIR text",
+            help="`ttnn-jit run` and `ttrt` take binaries; `ttrt read --section mlir FILE` prints the text inside one",
+        ) from error
     return text, "<stdin>" if file == "-" else file
 
 

@@ -38,10 +38,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--keep-bodies", action="store_true", help="keep a body of an attribute that does not parse, and say so"
     )
-    parser.add_argument("--emit", metavar="STAGE", help="write the text of `host`, `codegen` or `assembly` instead")
+    parser.add_argument(
+        "--emit",
+        metavar="STAGE",
+        help="write the text of `host`, `codegen`, `assembly`, `ttkernel` or `ttmetal` instead",
+    )
     parser.add_argument("--entry", metavar="NAME", help="the entry point of a module that has several")
     parser.add_argument("--load", action="append", type=Path, default=[], help="a Python file with passes")
     parser.add_argument("--list", action="store_true", help="list the stages, and the passes of `--load`, and exit")
+    parser.add_argument(
+        "--show-dialects", action="store_true", help="list the dialects whose operations are read, and exit"
+    )
     parser.add_argument("--write", type=Path, help="renew the list of stages in this Markdown file, and exit")
 
 
@@ -57,11 +64,6 @@ def _add_pipeline_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--until", metavar="PASS", help="the last pass to run")
     parser.add_argument(
         "--convert-ttnn-to-ttir", action="store_true", help="the first stage, under the name of its ttmlir-opt option"
-    )
-    parser.add_argument(
-        "--ttir-to-ttmetal-pipeline",
-        metavar="OPTIONS",
-        help="all later stages, with the options of ttmlir-opt: 'system-desc-path=FILE ttnn-mode=true'",
     )
     parser.add_argument(
         "--ir-version",

@@ -18,6 +18,7 @@ from ttnn_jit.dialects.functions import entry_point, single_function
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.meshes import mesh_devices_of
+from ttnn_jit.process.complete_file import complete_file
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.elements.numpy_elements import store_elements
 from ttnn_jit.runtime.memory.buffer import HOST_POOL
@@ -50,10 +51,8 @@ def main(options: argparse.Namespace) -> int:
     if options.save:
         import torch
 
-        try:
-            torch.save(results, options.save)
-        except RuntimeError as error:  # torch raises it for a missing folder
-            raise ArgumentError(f"{options.save} cannot be written: {error}") from error
+        with complete_file(options.save) as file:
+            torch.save(results, file)
     else:
         for result in results:
             print(result)
@@ -104,6 +103,10 @@ def _results(program: Program, inputs: Sequence[torch.Tensor], target: SystemDes
 def _of_text(options: argparse.Namespace) -> list[torch.Tensor]:
     """The results of a text: a dump of a stage here, or a module of another compiler."""
     text, name = read_text(options.file)
+    if made := _end_of_a_compile(text):
+        raise ArgumentError(
+            f"{name} is what the stage `{made}` prints, and no module", help="run the text of a stage before `host`"
+        )
     if is_of_kernels(text):
         return _of_kernels(options, text, name)
     asks = is_of_tensors if options.golden or options.target or options.mesh else is_of_other_compiler
@@ -117,6 +120,15 @@ def _of_text(options: argparse.Namespace) -> list[torch.Tensor]:
                 f"--{option} takes a module of ttir or ttnn, and {name} is one of a later stage, or an invalid one"
             )
     return _of_module(options, module_of_dump(text, name))
+
+
+_BEGINNINGS = {driver.HOST: "launch ", driver.CODEGEN: "; ", driver.ASSEMBLY: "\t."}
+"""Stages whose texts are no modules -> how these begin."""
+
+
+def _end_of_a_compile(text: str) -> str:
+    """The stage that prints such a text, which is no module; empty if none does."""
+    return next((stage for stage, beginning in _BEGINNINGS.items() if text.startswith(beginning)), "")
 
 
 def _of_kernels(options: argparse.Namespace, text: str, name: str) -> list[torch.Tensor]:

@@ -15,7 +15,7 @@ from ttnn_jit.tools.texts.recognition import is_of_other_compiler, module_of_dum
 _REFUSED = {
     "mlir-to-cpp": "no C++ is written",
     "ttkernel-to-cpp": "no C++ is written",
-    "ttmetal-to-flatbuffer": "no binaries of TTMetal are written",
+    "ttmetal-to-flatbuffer": "binaries of TTMetal hold kernels in C++, and none is written",
 }
 """Languages of ttmlir-translate -> why they are refused."""
 
@@ -44,7 +44,7 @@ def _to_python(options: argparse.Namespace) -> int:
     else:
         text = program_of(module_of_dump(text, name))
     if options.output:
-        options.output.write_text(text, encoding="utf-8")
+        write_complete(options.output, [text.encode()])
     else:
         sys.stdout.write(text)
     return 0
@@ -56,6 +56,8 @@ def _to_flatbuffer(options: argparse.Namespace) -> int:
     data = Binary.parse(*read_text(options.file)).to_bytes()
     if options.output:
         write_complete(options.output, [data])
+    elif sys.stdout.isatty():
+        raise ArgumentError("a binary is not written to a terminal", help="`-o program.ttnn` writes a file")
     else:
         sys.stdout.buffer.write(data)
     return 0

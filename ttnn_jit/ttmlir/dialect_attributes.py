@@ -71,6 +71,8 @@ class DialectAttribute(Attribute):
         values = []
         for parameter in cls.row.parameters:
             value = _held_value(by_name.get(parameter.name), parameter, cls.row.name)
+            if f"custom<CoordBracketStyle>(${parameter.name})" in cls.row.format and isinstance(value, TableAttribute):
+                value = tuple(number for _, number in value.data)
             if value is not None and not (value == () and parameter.default):
                 values.append((parameter.name, value))
         kind = attribute_class(cls.row.name, is_type=cls.row.is_type)

@@ -20,6 +20,8 @@ DIALECTS = (
 _HOMES = {
     **{f"ttmlir.{name}": f"ttnn_jit.ttmlir.{name}" for name in ("ir", "passes", "passmanager", "util")},
     "_ttmlir_runtime.runtime": "ttnn_jit.ttmlir.ttmlir_runtime.submission",
+    "_ttmlir_runtime.runtime.test": "ttnn_jit.ttmlir.ttmlir_runtime.chosen_layouts",
+    "ttrt.runtime.test": "ttnn_jit.ttmlir.ttmlir_runtime.chosen_layouts",
     "_ttmlir_runtime.binary": "ttnn_jit.ttmlir.ttmlir_runtime.program_binary",
     "ttrt.runtime": "ttnn_jit.ttmlir.ttmlir_runtime.submission",
     "ttrt.binary": "ttnn_jit.tools.ttrt.public_binary",

@@ -13,6 +13,7 @@ from ttnn_jit.compiler.texts.translated_programs import TranslatedText, translat
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.dialects import print_module
 from ttnn_jit.frontend.ir.texts import entries_of
+from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.specs.target import resolve_target
 from ttnn_jit.transforms.pipeline import TTMETAL_PIPELINE
 from ttnn_jit.ttmlir.enums import enum_of
@@ -155,7 +156,7 @@ def ttmetal_to_flatbuffer_file(module: Module, path: str, *_: Any, **__: Any) ->
         path: The file, which `ttnn-jit run` executes.
     """
     text = f"// The kernels of `ttir-to-ttmetal-pipeline`; no flatbuffer.\n{print_module(module.held)}"
-    Path(path).write_text(text, encoding="utf-8")
+    write_complete(Path(path), [text.encode()])
 
 
 def _absent(name: str, reason: str) -> Callable[..., Any]:

@@ -184,3 +184,43 @@ def test_a_traced_block_writes_the_time_of_each_operation(tmp_path):
         "ttnn.multiply",
     ]
     assert all(int(row["HOST DURATION [ns]"]) > 0 for row in rows)
+
+
+# --- Sampling ---------------------------------------------------------------------------------------------------------
+
+
+def sampled(k, *, seed=3, rank=2, dtype=torch.uint32):
+    """Values, their tokens, and the token that was drawn for each of 32 users."""
+    shape = (1,) * (rank - 2) + (32, 64)
+
+    def module(builder):
+        kinds = [torch.bfloat16, torch.int32, dtype, torch.bfloat16, torch.bfloat16]
+
+        @builder.func([shape, shape, (32,), (32,), (32,)], kinds)
+        def drawn(values, indices, k_of, p, temp, builder):
+            tokens = torch.stack([torch.randperm(1000)[:64] for _ in range(32)]).to(torch.int32).reshape(shape)
+            numbers = {k_of: torch.full((32,), k, dtype=dtype), p: torch.ones(32), temp: torch.full((32,), 1.667)}
+            kept = {key: each if each.dtype is dtype else each.bfloat16() for key, each in numbers.items()}
+            builder.set_goldens({indices: tokens, **kept})
+            return builder.sampling(values, indices, k_of, p, temp, seed=seed)
+
+    _, program, goldens, _ = builder_apis.compile_ttir_to_flatbuffer(module)
+    _, tensors = builder_apis.execute_fb(program, goldens)
+    values, tokens = (goldens[0][f"input_{index}"].shard_at(0).reshape(32, 64) for index in (0, 1))
+    return values, tokens, tensors["program_0"]["device_output_0"][0]
+
+
+def test_the_largest_of_one_candidate_is_sampled():
+    values, tokens, drawn = sampled(1)
+    assert torch.equal(drawn, tokens.gather(1, values.float().argmax(1, keepdim=True)).squeeze(1))
+
+
+@pytest.mark.parametrize("dtype", [torch.uint32, torch.int32])
+@pytest.mark.parametrize("rank", [2, 4])
+def test_sampled_tokens_are_of_the_candidates_and_a_seed_chooses_them(rank, dtype):
+    values, tokens, drawn = sampled(3, rank=rank, dtype=dtype)
+    assert drawn.shape == ((32,) if rank == 2 else (1, 1, 1, 32))
+    candidates = tokens.gather(1, values.float().topk(3).indices)
+    assert bool((candidates == drawn.reshape(32, 1)).any(1).all())
+    assert torch.equal(drawn, sampled(3, rank=rank, dtype=dtype)[2])
+    assert not torch.equal(drawn, sampled(3, seed=4, rank=rank, dtype=dtype)[2])

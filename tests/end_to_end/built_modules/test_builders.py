@@ -84,6 +84,27 @@ def test_a_missing_argument_is_an_error_of_the_build_that_names_the_method():
 
 
 @pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (lambda x, b: b.add(x, b.sum(x, [0])) and b.matmull(x), "has no attribute 'matmull'"),
+        (
+            lambda x, b: b.matmul(x, b.reshape(x, [4, 2])) and b.matmul(x, x),
+            "mat1 and mat2 shapes cannot be multiplied",
+        ),
+        (lambda x, b: b.softmax(x, dimensoin=1), "got an unexpected keyword argument 'dimensoin'"),
+        (
+            lambda x, b: b.set_goldens({x: torch.zeros(2, 2)}),
+            r"the golden has the shape \[2, 2\], and its value \[2, 4\]",
+        ),
+    ],
+)
+def test_an_error_while_a_module_is_built_names_the_line_of_the_user(body, message):
+    line = body.__code__.co_firstlineno
+    with pytest.raises(TTBuilderCompileException, match=rf"test_builders\.py:{line}:\d+: .*{message}"):
+        compile_and_execute_ttir(one_function(body, (2, 4)))
+
+
+@pytest.mark.parametrize(
     ("call", "shape", "element"),
     [
         (lambda x, b: b.matmul(x, x, transpose_b=True), (2, 4, 4), "f32"),

@@ -8,7 +8,9 @@ import torch
 import ttnn_jit
 from tests.end_to_end.texts.test_ops_of_texts import OPS, module_of
 from tests.processes import run_python
+from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, ShapeError
 from ttnn_jit.dialects.upstream import tables
+from ttnn_jit.specs.target import resolve_target
 from ttnn_jit.ttmlir.attribute_builders import default_of
 
 ttnn_jit.register_as_ttnn()
@@ -327,6 +329,40 @@ def test_what_is_wrong_is_refused(call, kind, message):
         call()
 
 
+@pytest.mark.parametrize(
+    ("tensors", "number", "kind", "message"),
+    [
+        ([torch.zeros(1, 8)] * 2, 0, ShapeError, r"argument 0 of the program has the shape \[2, 8\], got \[1, 8\]"),
+        ([torch.zeros(16)] * 2, 0, ShapeError, r"got \[16\]"),
+        (
+            [torch.zeros(2, 8), torch.zeros(2, 8).bfloat16()],
+            0,
+            DTypeError,
+            "argument 1 of the program is of torch.float32",
+        ),
+        ([torch.zeros(2, 8)], 0, ArgumentError, "the program takes 2 tensors, got 1"),
+        ([torch.zeros(2, 8)] * 3, 0, ArgumentError, "the program takes 2 tensors, got 3"),
+        ([torch.zeros(2, 8)] * 2, 1, ValueError, "the binary has 1 programs, and none of the number 1"),
+        ([torch.zeros(2, 8)] * 2, -1, ValueError, "none of the number -1"),
+    ],
+)
+@pytest.mark.parametrize("has_hooks", [False, True])
+def test_tensors_that_a_program_does_not_take_are_refused(tensors, number, kind, message, has_hooks):
+    made = passes.ttnn_to_flatbuffer_bin(built(softmax_of_sum, tensor(2, 8), tensor(2, 8)))
+    names = {torch.float32: runtime.DataType.Float32, torch.bfloat16: runtime.DataType.BFloat16}
+    given = [
+        runtime.create_owned_host_tensor(x.data_ptr(), [*x.shape], [*x.stride()], x.element_size(), names[x.dtype])
+        for x in tensors
+    ]
+    hooks = runtime.DebugHooks.get(lambda *_: None, lambda *_: None) if has_hooks else None
+    try:
+        with pytest.raises(kind, match=message):
+            runtime.submit(runtime.open_mesh_device(), made, number, given)
+    finally:
+        if hooks is not None:
+            runtime.unregister_hooks()
+
+
 def test_an_invalid_module_is_refused_in_the_words_of_mlir():
     with Context(), Location.unknown():
         module = Module.create()
@@ -373,3 +409,77 @@ def test_a_tensor_with_a_part_per_device_is_submitted():
     for found, part in zip(runtime.to_host(output), parts, strict=True):
         got = torch.frombuffer(bytearray(found.get_data_buffer()), dtype=torch.float32).reshape(2, 3)
         torch.testing.assert_close(got, parts[0] + parts[1] + part)
+
+
+# --- Settings of the runtime ------------------------------------------------------------------------------------------
+
+
+def test_a_device_says_what_it_was_opened_with_and_the_chip_of_the_system(monkeypatch, tmp_path):
+    monkeypatch.setenv("SYSTEM_DESC_PATH", str(tmp_path / "n300.json"))
+    (tmp_path / "n300.json").write_text(resolve_target("n300").to_json())
+    assert runtime.get_num_available_devices() == 2
+    options = runtime.MeshDeviceOptions()
+    options.mesh_shape, options.num_hw_cqs, options.trace_region_size = [1, 2], 2, 1024
+    device = runtime.open_mesh_device(options)
+    assert (device.get_num_hw_cqs(), device.is_program_cache_enabled(), device.get_trace_region_size()) == (
+        2,
+        True,
+        1024,
+    )
+    assert (device.get_num_dram_channels(), device.get_dram_size_per_channel()) == (12, 1 << 30)
+    assert device.get_l1_size_per_core() == resolve_target("wormhole_b0").l1_bytes
+
+
+def test_a_tensor_that_is_moved_to_a_mesh_is_on_each_of_its_devices():
+    x = torch.randn(4, 8)
+    options = runtime.MeshDeviceOptions()
+    options.mesh_shape = [1, 2]
+    device = runtime.open_mesh_device(options)
+    host = runtime.create_owned_host_tensor(x.data_ptr(), [4, 8], [8, 1], 4, runtime.DataType.Float32)
+    moved = runtime.to_layout(host, device, runtime.test.get_dram_interleaved_tile_layout(runtime.DataType.Float32))
+    assert (runtime.get_num_shards(host), runtime.get_num_shards(moved)) == (1, 2)
+    assert all(torch.equal(each.first, x) for each in runtime.get_device_tensors(moved))
+    empty = runtime.create_empty_tensor(
+        device, runtime.test.get_dram_interleaved_row_major_layout(runtime.DataType.BFloat16), [2, 2], [2, 1], 2
+    )
+    assert empty.get_dtype() is runtime.DataType.BFloat16
+    assert host.get_retain()
+    host.set_retain(False)
+    assert not host.get_retain()
+    with pytest.raises(NotImplementedError, match="programs of C\\+\\+"):
+        runtime.test.open_so("x.so")
+
+
+def test_hooks_that_are_not_given_anew_stay():
+    seen = []
+    runtime.DebugHooks.get(pre_program=lambda *_: seen.append("program"))
+    runtime.DebugHooks.get(pre_op=lambda *_: seen.append("op"))
+    try:
+        run(built(softmax_of_sum, tensor(4, 8), tensor(4, 8)), torch.randn(4, 8), torch.randn(4, 8))
+    finally:
+        runtime.unregister_hooks()
+    assert seen[:2] == ["program", "op"]
+
+
+def test_memory_is_logged_around_programs_and_operations_where_that_is_asked_for(capsys):
+    text = """func.func @main(%x: tensor<32x64xf32>) -> tensor<32x64xf32> {
+      %0 = "ttir.exp"(%x) : (tensor<32x64xf32>) -> tensor<32x64xf32>
+      return %0 : tensor<32x64xf32>
+    }"""
+    module = Module.parse(text)
+    passes.ttir_to_ttnn_runtime_pipeline(module, "")
+    level = runtime.MemoryLogLevel
+    shown = {}
+    try:
+        for each in (level.NONE, level.PROGRAM, level.OPERATION, level.ANY):
+            runtime.set_memory_log_level(each)
+            run(module, torch.zeros(32, 64))
+            shown[each] = [line.partition(":")[0] for line in capsys.readouterr().out.splitlines()]
+    finally:
+        runtime.set_memory_log_level(level.NONE)
+    programs = ["Device memory state before submit", "Device memory state after submit"]
+    assert shown[level.NONE] == []
+    assert shown[level.PROGRAM] == programs
+    assert "Device memory state before operation ttnn.exp" in shown[level.OPERATION]
+    assert not {*programs} & {*shown[level.OPERATION]}
+    assert {*programs} < {*shown[level.ANY]}

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import random
+
 import pytest
 import torch
 
 import ttnn_jit
+from tests.damage import damaged_json, damaged_text
 from tests.end_to_end.built_modules.test_building_modules import built, run, softmax_of_sum, tensor
 from ttnn_jit import ttnn
 from ttnn_jit.sessions import session
+from ttnn_jit.ttmlir.chisel import chisel_records
 
 ttnn_jit.register_as_ttnn()
 
@@ -103,6 +108,22 @@ def test_it_is_bound_once_and_settings_need_it():
     submitted()
     with pytest.raises(RuntimeError, match="not bound"):
         chisel.get_report()
+
+
+def test_damaged_lines_are_refused_by_a_value_error_of_one_line():
+    draw = random.Random(11)
+    payload = chisel_records.Payload(chisel.RecordStatus("ok"), None, 1.0, 0.0, 0.0, 0, [2, 3], [2, 3])
+    line = chisel.ChiselRecord("ttnn.add", "numerics", payload, "%0 = ...", "%0", 1, "main", 0).to_json()
+    assert chisel.ChiselRecord.from_json(line).to_json() == line
+    refused = []
+    for number in range(1000):
+        damaged = json.dumps(damaged_json(draw, json.loads(line))) if number % 2 else damaged_text(draw, line)
+        try:
+            chisel.ChiselRecord.from_json(damaged)
+        except ValueError as error:
+            refused.append(str(error))
+    assert len(refused) > 400
+    assert not [each for each in refused if "\n" in each]
 
 
 @pytest.mark.parametrize("line", ["[]", "{}", '{"op": "a", "check": "b", "payload": {"status": "well"}}', "{"])

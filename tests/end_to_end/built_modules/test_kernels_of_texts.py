@@ -121,3 +121,36 @@ def test_the_text_of_kernels_is_what_a_file_of_them_holds(tmp_path, capsys):
     passes.ttmetal_to_flatbuffer_file(module, str(tmp_path / "kernels.mlir"), {}, [])
     assert main(["run", str(tmp_path / "kernels.mlir")]) == 0
     assert "tensor(" in capsys.readouterr().out
+
+
+CORES = """
+#tiles = #ttcore.metal_layout<logical_shape = 64x96, dim_alignments = 32x32,
+    collapsed_intervals = dense<[[0, 1], [1, 2]]> : tensor<2x2xi64>, l1, sharded>
+#rows = #ttcore.metal_layout<logical_shape = 64x96, dim_alignments = 32x32,
+    collapsed_intervals = dense<[[0, 1], [1, 2]]> : tensor<2x2xi64>, dram, sharded>
+func.func @moved(%x: tensor<64x96xf32>) -> tensor<64x96xf32> {
+  %0 = ttir.empty() : tensor<2x3x1x1x!ttcore.tile<32x32, f32>, #tiles>
+  %1 = ttir.to_layout %x, %0 : tensor<64x96xf32> into tensor<2x3x1x1x!ttcore.tile<32x32, f32>, #tiles>
+      -> tensor<2x3x1x1x!ttcore.tile<32x32, f32>, #tiles>
+  %2 = "ttir.exp"(%1) : (tensor<2x3x1x1x!ttcore.tile<32x32, f32>, #tiles>)
+      -> tensor<2x3x1x1x!ttcore.tile<32x32, f32>, #tiles>
+  %3 = ttir.empty() : tensor<1x1x64x96xbf16, #rows>
+  %4 = ttir.to_layout %2, %3 : tensor<2x3x1x1x!ttcore.tile<32x32, f32>, #tiles> into tensor<1x1x64x96xbf16, #rows>
+      -> tensor<1x1x64x96xbf16, #rows>
+  %5 = ttir.empty() : tensor<64x96xf32>
+  %6 = ttir.to_layout %4, %5 : tensor<1x1x64x96xbf16, #rows> into tensor<64x96xf32> -> tensor<64x96xf32>
+  return %6 : tensor<64x96xf32>
+}
+"""
+
+
+def test_tensors_on_a_grid_of_cores_are_computed_in_their_logical_shape():
+    module = Module.parse(CORES)
+    passes.ttir_to_ttmetal_backend_pipeline(module)
+    assert "metal_layout" not in str(module)
+    x = torch.randn(64, 96)
+    (result,) = submitted(module, 0, x)
+    torch.testing.assert_close(result, torch.exp(x).bfloat16().float(), rtol=2**-8, atol=0)
+    assert torch.equal(result, result.bfloat16().float()), "the move to bfloat16 rounds"
+    with pytest.raises(MLIRError, match="tiles of bfp_bf8 in a layout of metal are not computed here"):
+        passes.ttir_to_ttmetal_backend_pipeline(Module.parse(CORES.replace("<32x32, f32>", "<32x32, bfp_bf8>")))

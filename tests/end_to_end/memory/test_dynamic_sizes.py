@@ -1,5 +1,8 @@
 """Programs for many sizes on chip targets, of sharded and strided tensors, and of tensors in L1."""
 
+import gc
+import weakref
+
 import numpy
 import pytest
 import torch
@@ -9,7 +12,11 @@ from ttnn_jit import ttnn
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler.driver import compile_program
 from ttnn_jit.compiler.request import FunctionRequest, OperationRequest
+from ttnn_jit.compiler.template import descriptors_of
 from ttnn_jit.diagnostics.errors import GridError, OversizedProgramError, ShapeError, TtnnJitError
+from ttnn_jit.specs.options import CompileOptions
+from ttnn_jit.specs.target import PRESETS
+from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 ROWS = (3, 4, 5, 7, 20, 33, 50)
 
@@ -212,3 +219,39 @@ def test_a_program_for_many_sizes_is_charged_as_one_of_its_size_is():
     assert COUNTERS.template_hits - before == 2
     assert dynamic == views(dynamic=False)
     assert max(core.high_water for core in dynamic[0]) > max(core.used for core in dynamic[0])
+
+
+# --- The tensors of calls ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("library", ["torch", "numpy", "ttnn"])
+@pytest.mark.parametrize("function", [scaled, lambda x: ttnn.add(x, x.shape[0])])
+def test_no_program_holds_a_tensor_of_a_call(library, function, cpu_device):
+    jitted, found = ttnn_jit.jit(enable_cache=False)(function), []
+    for rows in ROWS:
+        x = torch.randn(rows, 16)
+        x = x.numpy() if library == "numpy" else ttnn.from_torch(x, device=cpu_device) if library == "ttnn" else x
+        for _ in range(3):
+            found.append(weakref.ref(jitted(x)))
+        found.append(weakref.ref(x))
+        del x
+    gc.collect()
+    assert [reference() for reference in found] == [None] * len(found)
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_descriptors_are_made_though_the_tensors_of_the_call_are_gone(same):
+    def compared(x, y):
+        return ttnn.add(x, y) if x is y else ttnn.multiply(ttnn.exp(x), y)
+
+    tensors = [torch.zeros(4, 16), torch.zeros(4, 16)]
+    given = [tensors[0]] * 2 if same else tensors
+    arguments = dict.fromkeys("xy", TensorSpec((4, 16), DataType.FLOAT32))
+    request = FunctionRequest(compared, arguments, PRESETS["cpu"], CompileOptions(), tensors=given)
+    again = request.held_weakly()
+    expected = descriptors_of(again)
+    reference = weakref.ref(tensors[0])
+    del tensors, given, request
+    gc.collect()
+    assert reference() is None
+    assert descriptors_of(again) == expected

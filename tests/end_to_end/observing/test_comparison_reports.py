@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import random
 import textwrap
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.damage import damaged_json, damaged_text
 from tests.processes import run_python
+from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.golden.comparison_page import page
 from ttnn_jit.golden.comparison_records import ComparisonRecord, Mode, Status, from_json_line, merged, to_json_line
 from ttnn_jit.golden.comparison_report import PAGE, PARTS, RESULTS, RecordFile, record_file
@@ -44,6 +48,30 @@ def test_a_line_holds_a_whole_record(record):
     assert "\n" not in line
     assert json.loads(line, parse_constant=pytest.fail)
     assert from_json_line(line) == record
+
+
+def full_record():
+    return ComparisonRecord(
+        3, "ttnn.exp", Mode.WHOLE, 0, Status.NUMERICS_FAIL, 0.5, math.inf, 2, (0, 1), allclose=False, shape=(2, 3),
+        device=1, source="y = ttnn.exp(x)", tensors="failing/3.pt",
+    )  # fmt: skip
+
+
+def test_two_thousand_damaged_result_files_are_refused_with_one_line_or_read(tmp_path):
+    draw, line = random.Random(7), to_json_line(full_record())
+    path, refused = tmp_path / "results.jsonl", []
+    for number in range(2000):
+        is_value = number % 2
+        text = json.dumps(damaged_json(draw, json.loads(line))) if is_value else damaged_text(draw, line)
+        path.write_text(text.replace("\n", " ") + "\n", encoding="utf-8")
+        try:
+            report = Report.from_jsonl(path)
+        except ArgumentError as error:
+            refused.append(str(error))
+        else:
+            assert number % 16 or "</table>" in "\n".join(page(report.records))
+    assert len(refused) > 900
+    assert all("\n" not in each and each.startswith(f"{path}:1: ") for each in refused)
 
 
 @given(parts=st.lists(st.lists(RECORDS, max_size=4), max_size=4))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import threading
 
@@ -297,6 +298,10 @@ def test_a_file_that_another_session_writes_is_refused(tmp_path):
             pass
         with pytest.raises(ArgumentError, match="is a folder"), session(results_path=tmp_path):
             pass
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(ArgumentError, match="is a device or a pipe"), session(results_path=pipe):
+        pass
     path.write_text('{"number": 1}\n')
     with pytest.raises(ArgumentError, match=r"results\.jsonl:1: this is no record"):
         Report.from_jsonl(path)

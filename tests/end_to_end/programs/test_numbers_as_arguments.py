@@ -141,12 +141,14 @@ def test_a_use_that_needs_the_number_is_explained_by_its_value():
     named = jitted(model.named)
     for number in (0.5, 0.25):
         named(X, number)
-    first, last, _ = ttnn_jit.explain_miss(named, X, 0.125).splitlines()
+    first, last, of_disk = ttnn_jit.explain_miss(named, X, 0.125).splitlines()
+    assert of_disk == "enable_cache=False: nothing is on disk"
     assert first == "template 1 of 1 needs number == 0.25: number is 0.125"
     assert last.startswith('    specialised on 0.25: `f"{number} of them"`')
     chosen = jitted(model.computed)
     for number in (0.5, 0.25):
         chosen(X, number)
+    assert ttnn_jit.explain_miss(chosen, X, 0.5) == "nothing differs but sizes: a template in memory serves this call"
     assert ttnn_jit.explain_miss(chosen, X, -3.0).splitlines()[0] == "template 1 of 1 needs 0.01 < number"
 
 

@@ -147,3 +147,24 @@ def test_a_failing_pass_leaves_no_output_file(tmp_path, file, capsys):
     assert opt_main(["--convert-ttir-to-d2m", "-o", str(output), file(ADD.replace("add", "abs", 1))]) == 1
     assert not output.exists()
     assert "error: " in capsys.readouterr().err
+
+
+def test_the_dialects_that_are_read_are_listed(capsys):
+    assert opt_main(["--show-dialects"]) == 0
+    title, _, names = capsys.readouterr().out.strip().partition(": ")
+    assert title == "Available Dialects"
+    assert {"ttir", "ttnn", "stablehlo", "emitpy", "func", "builtin"} <= {*names.split(",")}
+
+
+def test_the_pipeline_to_kernels_runs_in_its_place_with_or_without_options(tmp_path, capsys):
+    file = tmp_path / "text.mlir"
+    file.write_text(
+        "func.func @f(%a: tensor<64x64xf32>) -> tensor<64x64xf32> {\n"
+        "  %0 = stablehlo.exponential %a : tensor<64x64xf32>\n  return %0 : tensor<64x64xf32>\n}\n"
+    )
+    texts = []
+    for last in ("--ttir-to-ttmetal-pipeline", "--ttir-to-ttmetal-backend-pipeline=use-tile-matmul=true"):
+        assert opt_main(["--stablehlo-to-ttir-pipeline", last, str(file)]) == 0
+        texts.append(capsys.readouterr().out)
+    assert "d2m.tile_exp" in texts[0]
+    assert texts[0] == texts[1]

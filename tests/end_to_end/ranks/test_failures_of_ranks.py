@@ -13,9 +13,17 @@ import torch
 from tests.ranks import in_ranks
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, DistributedError
+from ttnn_jit.runtime.ranks import world
+from ttnn_jit.runtime.ranks.in_process import InProcessTransport
 from ttnn_jit.runtime.ranks.rank_environment import Binding
 from ttnn_jit.runtime.ranks.termination import interrupted_location
 from ttnn_jit.runtime.ranks.world import current_world
+
+
+@pytest.fixture(params=[False, True], ids=["", "early"], autouse=True)
+def receives_early(request, monkeypatch):
+    """Whether ranks await the next header of another one before they need it, as between processes."""
+    monkeypatch.setattr(InProcessTransport, "receives_early", request.param)
 
 
 def opened(devices):
@@ -155,3 +163,35 @@ def test_an_end_that_interrupts_a_library_is_at_the_line_that_called_it():
     known = {"found": found, "interrupted_location": interrupted_location}
     timeit.timeit("found.append(interrupted_location())", globals=known, number=1)  # the line
     assert [f"{each.file}:{each.line}" for each in found] == [line_of("the line")]
+
+
+def test_exchanges_of_all_sizes_follow_each_other():
+    def run(rank):
+        mesh = ttnn.open_mesh_device(ttnn.MeshShape(1, 3), target="cpu")
+        ends = ttnn.MeshCoordinate(0, 2), ttnn.MeshCoordinate(0, 0)
+        found = []
+        for rows in (1, 300, 2, 5000, 300, 1):  # with the header, and in messages of their own
+            values = torch.arange(3.0 * rows * 32).reshape(3 * rows, 32)
+            x = ttnn.from_torch(values, device=mesh, mesh_mapper=ttnn.ShardTensorToMesh(mesh, dim=0))
+            (gathered,) = ttnn.get_device_tensors(ttnn.all_gather(x, 0))
+            (part,) = ttnn.get_device_tensors(ttnn.point_to_point(x, *ends))
+            own = values.chunk(3)[rank if rank else 2]
+            found += [torch.equal(ttnn.to_torch(gathered), values), torch.equal(ttnn.to_torch(part), own)]
+        return found
+
+    assert in_ranks(3, run) == [[True] * 12] * 3
+
+
+def test_a_rank_that_did_not_meet_the_others_keeps_its_error_when_the_launcher_ends_it(monkeypatch):
+    def not_met(location):
+        raise DistributedError("the ranks did not meet", location=location)
+
+    monkeypatch.setattr(world, "_met_in_thread", not_met)
+    monkeypatch.setattr(world, "_WORLDS", [])
+    monkeypatch.setattr(world, "_NOT_MET", [])
+    monkeypatch.setattr(world, "there_are_ranks", lambda: True)
+    with pytest.raises(DistributedError, match="before it had met the others"):
+        world._end()
+    with pytest.raises(DistributedError, match="the ranks did not meet"):
+        world.join_world()
+    world._end()

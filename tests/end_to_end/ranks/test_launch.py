@@ -13,6 +13,7 @@ from tests.end_to_end.ranks.collective_script import TILES, digest_of, random_nu
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.tools import tt_run
+from ttnn_jit.tools.cli import main
 from ttnn_jit.tools.tt_run import rank_environments
 
 SCRIPT = Path(__file__).with_name("rank_script.py")
@@ -112,3 +113,8 @@ def test_tt_run_refuses_what_it_does_not_honour(arguments, message, tmp_path, ca
 def test_bindings_of_another_form_are_refused(config, message):
     with pytest.raises(ArgumentError, match=message):
         rank_environments(config, "file")
+
+
+def test_a_script_that_does_not_exist_starts_no_rank(capsys):
+    assert main(["launch", "-n", "2", "absent.py"]) == 1
+    assert capsys.readouterr().err.splitlines()[0] == "error: absent.py does not exist, or is no file"

@@ -40,6 +40,7 @@ RUN = (
     "ttmlir-opt --convert-ttnn-to-ttir jitted.mlir",
     "ttmlir-opt --mlir-print-ir-after-all"
     ' --ttir-to-ttmetal-pipeline="system-desc-path=system_desc.ttsys ttnn-mode=true" as_ttir.mlir',
+    "ttmlir-opt --ttir-to-ttmetal-backend-pipeline ttir.mlir",
     "ttmlir-opt --ttir-to-ttnn-backend-pipeline ttir.mlir | ttmlir-translate --mlir-to-python",
     "ttmlir-opt --ttir-to-ttnn-backend-pipeline ttir.mlir | ttmlir-translate --ttnn-to-flatbuffer -o out.ttnn",
     "ttmlir-opt --ttir-to-ttnn-backend-pipeline destination.mlir | ttmlir-translate -mlir-to-python"
@@ -49,7 +50,6 @@ REFUSED = {
     "ttmlir-opt --ttir-load-system-desc --ttir-layout --convert-ttir-to-ttnn --convert-ttnn-to-emitc ttir.mlir": (
         "no C++ is emitted here; `translate --mlir-to-python` emits Python"
     ),
-    "ttmlir-opt --ttir-to-ttmetal-backend-pipeline ttir.mlir": "it is called `ttir-to-ttmetal-pipeline` since 2025",
     "ttmlir-translate -mlir-to-cpp ttir.mlir -allow-unregistered-dialect": "no C++ is written here",
 }
 

@@ -133,7 +133,7 @@ def test_functions_of_float64_are_within_two_units(name):
     from mpmath import mp
 
     from ttnn_jit.kernels.vectors.numpy_vector import NumpyVector
-    from ttnn_jit.specs.dtypes import ComputeType
+    from ttnn_jit.specs.dtype_traits import ComputeType
 
     mp.prec = 200
     x = np.random.default_rng(0).uniform(*FUNCTIONS[name], 60)
@@ -145,7 +145,7 @@ def test_functions_of_float64_are_within_two_units(name):
 
 def test_native_code_computes_in_float64_what_the_interpreter_computes():
     from ttnn_jit.kernels.vectors.numpy_vector import NumpyVector
-    from ttnn_jit.specs.dtypes import ComputeType
+    from ttnn_jit.specs.dtype_traits import ComputeType
 
     x = torch.linspace(-0.9, 0.9, 37, dtype=torch.float64)
     math_ = NumpyVector().arithmetic(ComputeType.F64)

@@ -258,6 +258,35 @@ def test_attention_is_recognised_wherever_its_scale_stands(scaled, mask, share, 
     assert "repeat_interleave" not in after
 
 
+def attention_with_sink(rows: int = 3, *, users: int = 1, kept: int = 5, scale: float = 0.25) -> str:
+    text, heads, keys, size = Text(), 4, 5, 8
+    shape, wide = (2, heads, rows, keys), (2, heads, rows, keys + 1)
+    query, key, value = (text.argument(2, heads, each, size) for each in (rows, keys, keys))
+    scores = text.value("matmul", [query, key], shape, "transpose_b = true")
+    scores = text.value("multiply", [scores, text.full(scale, 1, 1, 1, 1)], shape)
+    scores = text.value("add", [scores, text.argument(2, 1, rows, keys)], shape)
+    counts = f"broadcast_dimensions = array<i64: {2 // users}, 1, {rows}, 1>"
+    sink = text.value("broadcast", [text.argument(users, heads, 1, 1)], (2, heads, rows, 1), counts)
+    weights = text.value("concat", [scores, sink], wide, "dim = 3 : si32")
+    weights = text.value("softmax", [weights], wide, "dimension = 3 : si32")
+    weights = text.slice(weights, (0, 0, 0, 5 - kept), (2, heads, rows, 10 - kept))
+    return text.of(text.value("matmul", [weights, value], (2, heads, rows, size)))
+
+
+@pytest.mark.parametrize("scale", [0.25, 1.0])
+@pytest.mark.parametrize(("rows", "name"), [(3, "attention"), (1, "attention_decode")])
+def test_a_column_that_only_the_softmax_sees_is_a_sink(rows, name, scale):
+    text = attention_with_sink(rows, scale=scale)
+    assert '"ttir.scaled_dot_product_attention"' in fused(text, "ttir-fusing{ir-version=2026-08}")
+    assert f'"ttnn.scaled_dot_product_{name}"' in fused(text, "ttir-to-ttnn-backend-pipeline{ir-version=2026-08}")
+    assert "scaled_dot_product" not in fused(text), "December 2025 has no sink"
+
+
+@pytest.mark.parametrize("text", [attention_with_sink(users=2), attention_with_sink(kept=4)], ids=["users", "column"])
+def test_near_misses_are_no_sink(text):
+    assert "scaled_dot_product" not in fused(text, "ttir-fusing{ir-version=2026-08}")
+
+
 @pytest.mark.parametrize("mask", [0, 1, 4])
 def test_queries_of_one_position_become_a_decode(mask):
     after = fused(attention("s", mask, 2, rows=1), "ttir-to-ttnn-backend-pipeline")

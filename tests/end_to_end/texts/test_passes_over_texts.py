@@ -66,8 +66,8 @@ def passed(text, passes, ir_version=""):
 WITHOUT_TTNN = {"arithmetic shift"}
 """TTNN shifts no signed integers."""
 OF_TTIR_AND_TTNN = [title for title, op in OPS.items() if op.startswith("ttir.") and title not in WITHOUT_TTNN]
-REFUSED = {"convolution", "pooling", "argmax over two"}
-"""What TTNN has no operation for: windows that are reversed, of three dimensions, and two dimensions at once."""
+REFUSED = {"convolution", "pooling"}
+"""What TTNN has no operation for: windows that are reversed, and of three dimensions."""
 
 
 @pytest.mark.parametrize("title", OF_TTIR_AND_TTNN)

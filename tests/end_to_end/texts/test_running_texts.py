@@ -7,6 +7,8 @@ import numpy
 import pytest
 import torch
 
+import ttnn_jit
+from ttnn_jit import ttnn
 from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.frontend.ir.texts import parse_texts
 from ttnn_jit.ops.texts import text_operations
@@ -24,6 +26,10 @@ module {
   }
 }
 """
+
+
+def cosh(x):
+    return ttnn.multiply(ttnn.add(ttnn.exp(x), ttnn.exp(ttnn.neg(x))), 0.5)
 
 
 @pytest.fixture
@@ -51,6 +57,31 @@ def test_goldens_are_printed_op_by_op(file, capsys):
     lines = capsys.readouterr().err.splitlines()
     assert [line.split()[0] for line in lines] == ["ok", "ok", "ok"]
     assert [line.split()[-2:] for line in lines] == [["4:5", "ttir.matmul"], ["5:5", "ttir.add"], ["6:5", "ttir.relu"]]
+
+
+@pytest.mark.parametrize("target", ["wormhole_b0", "cpu"])
+@pytest.mark.parametrize("stage", ["frontend", "cse"])
+def test_a_dump_has_its_own_target_with_and_without_goldens(file, tmp_path, target, stage):
+    """A value between the ops tells the targets apart: a chip rounds it to the bits that its type has."""
+    with ttnn.open_device(target=target) as device:
+        x = ttnn.from_torch(torch.randn(32, 64).bfloat16(), layout=ttnn.TILE_LAYOUT, device=device)
+        dump = file(ttnn_jit.jit()(cosh).ir(x, stage=stage))
+    saved = [tmp_path / name for name in ("alone.pt", "beside.pt")]
+    assert main(["run", str(dump), "--save", str(saved[0])]) == 0
+    assert main(["run", str(dump), "--golden", "--save", str(saved[1])]) == 0
+    ((alone,), (beside,)) = map(torch.load, saved)
+    assert torch.equal(alone, beside)
+    assert (
+        main(["run", str(dump), "--target", "wormhole_b0" if target == "cpu" else "cpu", "--save", str(saved[1])]) == 0
+    )
+    assert not torch.equal(alone, *torch.load(saved[1]))
+
+
+@pytest.mark.parametrize("stage", ["host", "codegen", "assembly"])
+def test_the_text_of_a_stage_that_is_no_module_says_so(file, capsys, stage):
+    text = file(ttnn_jit.jit()(cosh).ir(torch.zeros(32, 64), stage=stage))
+    assert main(["run", str(text)]) == 1
+    assert f"is what the stage `{stage}` prints, and no module" in capsys.readouterr().err
 
 
 def test_an_unknown_op_is_an_error_at_its_place(file, capsys):

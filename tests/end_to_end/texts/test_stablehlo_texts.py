@@ -376,9 +376,55 @@ def test_shardings_of_one_device_are_dropped():
     assert "sdy" not in text
 
 
-def test_shardings_over_devices_are_refused_where_no_computation_is_manual():
-    with pytest.raises(CompileError, match="no pass here propagates"):
-        converted(ANNOTATED.format(devices=2), "stablehlo-pipeline")
+def test_a_function_with_shardings_becomes_a_manual_computation_on_parts():
+    found = converted(ANNOTATED.format(devices=2), "stablehlo-pipeline")
+    assert 'in_shardings=[<@mesh, [{"y"}, {}]>] out_shardings=[<@mesh, [{"y"}, {}]>]' in found
+    assert "stablehlo.negate %arg1 : tensor<2x6xf32>" in found
+
+
+REFUSED_SHARDINGS = {
+    "its sharding does not cut": ANNOTATED.format(devices=2).replace("4x6", "3x6"),
+    "'y' is cut in parts": ANNOTATED.format(devices=2).replace('{"y"}', '{"y":(1)2}'),
+    "the mesh has no axis 'z'": ANNOTATED.format(devices=2).replace('{"y"}', '{"z"}'),
+    "the module has several meshes": ANNOTATED.format(devices=2).replace(
+        "  func", '  sdy.mesh @other = <["z"=2]>\n  func', 1
+    ),
+    "the devices of the mesh are permuted": ANNOTATED.format(devices=2).replace("]>", "], device_ids=[1, 0]>", 1),
+    "exchanges parts outside of a manual computation": ANNOTATED.format(devices=2).replace(
+        "stablehlo.negate %0 : tensor<4x6xf32>",
+        '"stablehlo.collective_permute"(%0) <{source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>}> : '
+        "(tensor<4x6xf32>) -> tensor<4x6xf32>",
+    ),
+}
+
+
+@pytest.mark.parametrize("said", REFUSED_SHARDINGS)
+def test_a_sharding_that_is_not_partitioned_is_refused_at_its_place(said):
+    with pytest.raises(CompileError, match=said) as caught:
+        converted(REFUSED_SHARDINGS[said], "stablehlo-pipeline")
+    assert caught.value.location is not None
+
+
+OF_XLA = """
+module attributes {mhlo.num_partitions = 4 : i32} {
+  func.func @main(%x: tensor<8x4xf32> {mhlo.sharding = "{devices=[2,1,2]<=[4] last_tile_dim_replicate}"},
+      %w: tensor<4x6xf32> {mhlo.sharding = "{devices=[1,2,2]<=[2,2]T(1,0) last_tile_dim_replicate}"})
+      -> (tensor<8x6xf32> {mhlo.sharding = "{replicated}"}) {
+    %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+        : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+    %1 = stablehlo.custom_call @Sharding(%0) {mhlo.sharding = "{devices=[2,2]<=[4]}"}
+        : (tensor<8x6xf32>) -> tensor<8x6xf32>
+    return %1 : tensor<8x6xf32>
+  }
+}
+"""
+
+
+def test_shardings_of_xla_are_partitioned_along_a_new_mesh():
+    found = converted(OF_XLA, "stablehlo-pipeline")
+    assert found.count("stablehlo.all_gather") == 2
+    assert re.search(r"dot_general .* : \(tensor<4x4xf32>, tensor<4x3xf32>\) -> tensor<4x3xf32>", found)
+    assert_runs_alike(OF_XLA, "stablehlo-pipeline,stablehlo-to-ttir-pipeline")
 
 
 def test_constants_of_shardy_run_and_layouts_of_xla_change_nothing():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import runpy
 import sys
 from pathlib import Path
@@ -14,7 +15,11 @@ from tests.unit.frontend.stand_in import lowered
 from ttnn_jit import ttnn
 from ttnn_jit.compiler.texts.translated_programs import on_chip
 from ttnn_jit.dialects import print_module
+from ttnn_jit.frontend import FrontendRequest, TensorArgument, lower
+from ttnn_jit.frontend.ir.device_lowering import DeviceLowering
 from ttnn_jit.runtime.device import Device
+from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
+from ttnn_jit.specs.meshes.mesh_shape import MeshShape
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.tools.cli import main
 from ttnn_jit.tools.texts.inputs import draw_inputs
@@ -83,11 +88,46 @@ func.func @second() -> tensor<2x2xf32> {
   return %y : tensor<2x2xf32>
 }
 """
-MESH = """module attributes {ttcore.meshes = #ttcore.meshes<[<"mesh" = 1x2>]>} {
+CUT, JOINED = (
+    f"shard_type = #ttcore.shard_type<devices>, shard_direction = #ttcore.shard_direction<{each}>"
+    for each in ("full_to_shard", "shard_to_full")
+)
+MESH = f"""module attributes {{ttcore.meshes = #ttcore.meshes<[<"mesh" = 2x4>]>}} {{
+  func.func @main(%x: tensor<8x16xf32>, %w: tensor<16x8xf32>, %b: tensor<8xf32>)
+      -> (tensor<8x8xf32>, tensor<8x16xf32>, tensor<8x16xf32>) {{
+    %0 = "ttir.mesh_shard"(%x) <{{shard_dims = array<i64: 0, 1>, shard_shape = array<i64: 2, 4>, {CUT}}}>
+      : (tensor<8x16xf32>) -> tensor<4x4xf32>
+    %1 = "ttir.mesh_shard"(%w) <{{shard_dims = array<i64: -1, 0>, shard_shape = array<i64: 4, 1>, {CUT}}}>
+      : (tensor<16x8xf32>) -> tensor<4x8xf32>
+    %2 = "ttir.matmul"(%0, %1) : (tensor<4x4xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+    %sum = "ttir.all_reduce"(%2) <{{cluster_axis = 1 : ui32, reduce_type = #ttcore.reduce_type<sum>}}>
+      : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    %4 = "ttir.add"(%sum, %b) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    %5 = "ttir.mesh_shard"(%4) <{{shard_dims = array<i64: 0, -1>, shard_shape = array<i64: 2, 1>, {JOINED}}}>
+      : (tensor<4x8xf32>) -> tensor<8x8xf32>
+    %6 = "ttir.exp"(%0) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    %7 = "ttir.mesh_shard"(%6) <{{shard_dims = array<i64: 0, 1>, shard_shape = array<i64: 2, 4>, {JOINED}}}>
+      : (tensor<4x4xf32>) -> tensor<8x16xf32>
+    %8 = "ttir.neg"(%7) : (tensor<8x16xf32>) -> tensor<8x16xf32>
+    return %5, %7, %8 : tensor<8x8xf32>, tensor<8x16xf32>, tensor<8x16xf32>
+  }}
+}}
+"""
+PERMUTED = """module attributes {ttcore.meshes = #ttcore.meshes<[<"mesh" = 1x2>]>} {
   func.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
-    %y = "ttir.exp"(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    %y = "ttir.collective_permute"(%x) <{source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>}>
+      : (tensor<4x8xf32>) -> tensor<4x8xf32>
     return %y : tensor<4x8xf32>
   }
+}
+"""
+ANNOTATED = """
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @main(%x: tensor<16x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}, %w: tensor<16x8xf32>)
+    -> (tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>}) {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+      : (tensor<16x16xf32>, tensor<16x8xf32>) -> tensor<16x8xf32>
+  return %0 : tensor<16x8xf32>
 }
 """
 ASKED = argparse.Namespace(target=None, mesh=None, entry=None)
@@ -125,6 +165,40 @@ def test_a_translated_text_gives_its_results_and_its_module(text, translate):
             torch.testing.assert_close(ttnn.to_torch(own), other, rtol=1e-5, atol=1e-6)
 
 
+def agrees_on_a_mesh(names, module, name):
+    """Checks that the function of a text for several devices gives its module, and its results."""
+    shape = MeshShape(*module.mesh)
+    devices = MeshDevices(shape, tuple(range(shape.mesh_size())))
+    on_device = DeviceLowering(module.functions, module.target, name, module.mesh)
+    own = on_device.lower_on_device(module.functions[name]).lowered
+    parameters = inspect.signature(names[name]).parameters
+    arguments = {each: TensorArgument(spec) for each, spec in zip(parameters, own.specs, strict=True)}
+    request = FrontendRequest(names[name], arguments, module.target, False, devices=devices)
+    assert print_module(lower(request).module) == print_module(own.module)
+    program = module.program(name)
+    inputs = draw_inputs(module.functions[name], program.arguments, 0)
+    device = ttnn.open_mesh_device(shape, target="cpu")
+    found = names["aggregate"](names[name](*names["distribute"](device, *inputs)))
+    for mine, other in zip(found, program(*inputs), strict=True):
+        torch.testing.assert_close(mine, other, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("text", [MESH, ANNOTATED], ids=["mesh_shard", "annotated"])
+def test_a_text_for_several_devices_becomes_a_program_of_a_mesh(text, translate, capsys, tmp_path):
+    names, ((module, name),) = translate(text)
+    agrees_on_a_mesh(names, module, name)
+    runpy.run_path(str(tmp_path / "model.py"), run_name="__main__")
+    assert "tensor" in capsys.readouterr().out
+
+
+def test_a_whole_tensor_that_is_read_further_is_gathered(translate, tmp_path):
+    translate(MESH)
+    source = (tmp_path / "model.py").read_text()
+    assert "    all_gather = ttnn.all_gather(exp, dim=1, cluster_axis=1)\n" in source
+    assert "ttnn.MeshMapperConfig([ttnn.PlacementReplicate(), ttnn.PlacementShard(0)])" in source
+    assert "ttnn.open_mesh_device(ttnn.MeshShape(2, 4))" in source
+
+
 def test_constants_of_many_numbers_lie_beside_the_program_and_names_are_those_of_the_text(translate, tmp_path):
     translate(KEPT)
     source = (tmp_path / "model.py").read_text()
@@ -145,7 +219,7 @@ def test_a_program_of_several_entry_points_calls_each(translate, capsys, tmp_pat
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (MESH, "model.mlir:2:3: the text is for 2 devices, and programs of one are written"),
+        (PERMUTED, "model.mlir:3:5: `ttir.collective_permute` has no call in ttnn that each device makes"),
         (KEPT, "the program has constants of more than 32 numbers, which lie in a file beside it"),
     ],
     ids=["mesh", "no file"],

@@ -19,6 +19,13 @@ TEXTS = {
             return %0 : tensor<128x128xf32>
           }
         }""",
+    "product": """
+        module {
+          func.func @product(%x: tensor<32x64xf32>, %y: tensor<64x32xf32>) -> tensor<32x32xf32> {
+            %0 = "ttir.matmul"(%x, %y) : (tensor<32x64xf32>, tensor<64x32xf32>) -> tensor<32x32xf32> loc("product")
+            return %0 : tensor<32x32xf32>
+          }
+        }""",
     "two": """
         module {
           func.func @same(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {

@@ -151,6 +151,27 @@ def test_a_check_names_what_differs_and_has_a_record_for_each_pair(ttrt, binary,
     assert "was compiled for another system, and runs all the same: arch is wormhole_b0" in done.err
 
 
+def test_a_binary_compiled_without_a_description_passes_where_no_system_is_chosen(ttrt, monkeypatch):
+    from ttmlir import passes
+    from ttmlir.ir import Module
+
+    module = Module.parse(
+        """func.func @main(%x: tensor<32x64xf32>) -> tensor<32x64xf32> {
+          %0 = "ttir.exp"(%x) : (tensor<32x64xf32>) -> tensor<32x64xf32>
+          return %0 : tensor<32x64xf32>
+        }"""
+    )
+    passes.ttir_to_ttnn_backend_pipeline(module)
+    passes.ttnn_to_flatbuffer_file(module, "out.ttnn")
+    done = ttrt("check", "out.ttnn")
+    assert done.status == 0
+    assert "was compiled without a description: its bytes of L1 are not compared" in done.err
+    assert ttrt("query", "--save-artifacts").status == 0
+    monkeypatch.setenv("SYSTEM_DESC_PATH", "ttrt-artifacts/system_desc.ttsys")
+    assert ttrt("check", "out.ttnn").status == 1
+    assert "l1_bytes is 1,498,112 in the binary" in json.loads(Path("check_results.json").read_text())[0]["exception"]
+
+
 def test_a_binary_compiled_with_a_saved_description_passes_its_check(ttrt, monkeypatch):
     from ttmlir import passes
     from ttmlir.ir import Module

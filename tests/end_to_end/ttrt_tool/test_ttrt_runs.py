@@ -62,6 +62,25 @@ def test_outputs_are_those_of_torch_and_equal_seeds_give_equal_tensors(ttrt, bin
     assert not torch.equal(first["input_0.pt"], other["input_0.pt"])
 
 
+def test_numbers_are_those_of_the_chip_or_of_a_cpu(ttrt, binary):
+    from ttnn_jit.compiler.texts.text_programs import TextModule
+    from ttnn_jit.specs.target import resolve_target
+    from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
+
+    file, kept = binary("product"), {}
+    for numerics, target in (("chip", "wormhole_b0"), ("cpu", "cpu")):
+        run = ("run", file, "--numerics", numerics, "--enable-golden", "--save-artifacts", "--artifact-dir", numerics)
+        done = ttrt(*run)
+        assert done.status == 0, done.err
+        assert f"runs on wormhole_b0 rules on cpu, with the numbers of a {numerics}" in done.err
+        kept[numerics] = tensors = loaded(f"{numerics}/product.ttnn/run/program_0")
+        module = TextModule(Binary.load(file).module, resolve_target(target), (1, 1))
+        (expected,) = module.program("product")(tensors["input_0.pt"], tensors["input_1.pt"])
+        assert torch.equal(tensors["device_output_0.pt"], expected)
+    assert torch.equal(kept["chip"]["input_0.pt"], kept["cpu"]["input_0.pt"])
+    assert not torch.equal(kept["chip"]["device_output_0.pt"], kept["cpu"]["device_output_0.pt"])
+
+
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [

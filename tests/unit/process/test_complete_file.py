@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 from contextlib import contextmanager
 
@@ -35,6 +36,29 @@ def test_an_error_about_a_full_disk_names_the_file_and_keeps_the_old_one(tmp_pat
     assert str(error).endswith(f": '{path}'")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_link_stays_a_link_to_the_file_that_is_written(tmp_path):
+    file, link, dangling = tmp_path / "file", tmp_path / "link", tmp_path / "dangling"
+    file.write_bytes(b"old")
+    link.symlink_to("file")
+    write_complete(link, [b"new"])
+    assert link.is_symlink()
+    assert file.read_bytes() == b"new"
+    dangling.symlink_to("elsewhere")
+    write_complete(dangling, [b"new"])
+    assert (tmp_path / "elsewhere").read_bytes() == b"new"
+
+
+def test_what_is_no_file_is_written_and_stays(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write_complete(pipe, [b"new"])
+    assert os.read(reader, 10) == b"new"
+    os.close(reader)
+    assert pipe.is_fifo()
+    assert list(tmp_path.iterdir()) == [pipe]
 
 
 def test_an_error_about_an_unwritable_path_names_the_users_path(tmp_path):

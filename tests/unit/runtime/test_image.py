@@ -16,7 +16,7 @@ from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.runtime.native.executable import mapped
 from ttnn_jit.runtime.native.image import PAGE_BYTES, Image, image_of
 from ttnn_jit.runtime.native.launch_ir import launch_text
-from ttnn_jit.runtime.native.launch_symbols import BUILTIN_SYMBOLS, COPY_SYMBOL, HostThreads
+from ttnn_jit.runtime.native.launch_symbols import BUILTIN_SYMBOLS, KERNEL_SYMBOLS, HostThreads
 from ttnn_jit.runtime.native.native import elf_triple, host_cpu
 
 TRIPLES = ("x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu")
@@ -172,4 +172,4 @@ def test_a_file_that_is_no_object_file_of_a_known_host_is_refused():
 def test_the_launch_code_of_every_host_becomes_an_image(triple, threads):
     text = launch_text(triple.partition("-")[0], threads)
     image = Image.read(image_of(object_file(text, elf_triple(triple))))
-    assert image.functions.keys() == {*BUILTIN_SYMBOLS, COPY_SYMBOL, *threads.symbols}
+    assert image.functions.keys() == {*BUILTIN_SYMBOLS, *KERNEL_SYMBOLS, *threads.symbols}

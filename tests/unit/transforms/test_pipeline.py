@@ -148,6 +148,7 @@ def test_a_users_pass_may_not_take_a_stages_name():
     [
         ("after-cze{mark-module}", "unknown stage `cze`"),
         ("mark-modul", "unknown pass `mark-modul`"),
+        ("qqq", "help: `ttnn-jit opt --list` names them"),
         ("mark-module{lable=1}", "lable"),
         ("mark-module{", "no pipeline"),
     ],

@@ -13,7 +13,8 @@ from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.ops.language.kinds import as_float32
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.process.memoized import KEYS
-from ttnn_jit.specs.dtypes import COMPUTE_TYPE, ComputeType
+from ttnn_jit.specs.dtype_traits import ComputeType
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.extents.extent import applied, is_of_trace
 from ttnn_jit.specs.extents.float_functions import float32_bits, int32_bits
 from ttnn_jit.specs.extents.partial_comparisons import interval_of

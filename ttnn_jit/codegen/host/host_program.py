@@ -35,6 +35,7 @@ from ttnn_jit.runtime.memory.l1 import in_l1
 from ttnn_jit.runtime.plans.launches import Launch, Repeat
 from ttnn_jit.runtime.plans.plan import PlanConstant, ProgramPlan
 from ttnn_jit.runtime.plans.rank_exchanges import Copied, Piece, PlanExchange, Transfer
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ def program_plan(host: HostPlan, named: Sequence[tuple[str, int, tuple[int, ...]
     names = iter(named)
     written = _written(launch.bound for launch in host.launches)
     outputs = [value for value in dict.fromkeys(host.results) if value in written]
-    between = {value: (value.spec, _device_in_l1(host, value)) for value in written if value not in outputs}
+    between = _distinguished(host, [value for value in written if value not in outputs])
     # Values that the next round of blocks reads must outlive this round; two rounds show the live ranges of all.
     runs = itertools.chain.from_iterable(group * (1 if group[0][1].blocks is None else 2) for group in groups)
     buffers = buffer_of([tuple(each.value for each in launch.bound.operands) for _, launch in runs], between)
@@ -183,6 +184,22 @@ def program_plan(host: HostPlan, named: Sequence[tuple[str, int, tuple[int, ...]
         whole=_whole_inputs(host),
         exchanges=tuple(exchanges),
     )
+
+
+SMALL_BYTES = 256 << 10
+"""Values between launches of so many bytes per device fit in the caches of each processor."""
+
+
+def _distinguished(host: HostPlan, values: Sequence[PlanValue]) -> dict[PlanValue, tuple[TensorSpec, int | None]]:
+    """The spec of each value between launches, and the device whose values alone may have its memory, if any.
+
+    Small values of several devices are kept apart, so that threads can share the launches of the devices.
+    """
+    count = len(host.devices) if host.devices else 1
+    are_small = count > 1 and sum(value.spec.nbytes for value in values) <= SMALL_BYTES * count
+    return {
+        value: (value.spec, host.positions.get(value) if are_small else _device_in_l1(host, value)) for value in values
+    }
 
 
 def _device_in_l1(host: HostPlan, value: PlanValue) -> int | None:

@@ -91,8 +91,8 @@ class BodyWriter:
 
     def _statement(self, statement: ast.stmt) -> None:
         match statement:
-            case ast.Expr(ast.Constant()):
-                return  # a docstring
+            case ast.Expr(ast.Constant()) | ast.Pass():
+                return  # a docstring, or no statement
             case ast.Assign([ast.Name("device")]):
                 return  # the device is opened where it is read
             case ast.Assign([ast.Name(name)], value):
@@ -108,6 +108,11 @@ class BodyWriter:
                 self.returned([self.value(each) for each in parts])
             case _:
                 _unknown(statement)
+
+    def finish(self) -> None:
+        """Returns an empty list, if nothing was returned."""
+        if not isinstance(self.block.last_op, ReturnOp):
+            self.returned([])
 
     def returned(self, values: Sequence[SSAValue]) -> None:
         """Returns values as a list."""
@@ -186,6 +191,7 @@ class BodyWriter:
 
     def function(self, name: str, results: Sequence[Attribute] | None = None, *, private: bool = False) -> FuncOp:
         """The function whose body was written."""
+        self.finish()
         types = [each.type for each in self.block.args]
         type_ = FunctionType.from_lists(types, [list_type()] if results is None else [*results])
         notes = [DictionaryAttr({_NAME: StringAttr(self._argument)})] if self._argument else None

@@ -11,6 +11,7 @@ from xdsl.passes import ModulePass
 
 from ttnn_jit.compiler.texts.metal_programs import lower_to_d2m, require_options
 from ttnn_jit.dialects.ttcore import SYSTEM_DESC
+from ttnn_jit.dialects.upstream.rewriting.logical_tensors import drop_metal_layouts
 from ttnn_jit.transforms.pipeline import TTMETAL_PIPELINE
 
 _OF_DEVICE = ("system-desc-path", "mock-system-desc-arch", "mesh-shape", "mesh-topology")
@@ -44,6 +45,7 @@ class MetalPipelineOfTexts(ModulePass):
         from ttnn_jit.transforms.texts.registry import text_passes
 
         require_options(self.options)
+        drop_metal_layouts(op)
         device = " ".join(each for each in self.options.split() if each.partition("=")[0] in _OF_DEVICE)
         registered = [] if SYSTEM_DESC in op.attributes else [("ttcore-register-device", device)]
         for name, given in (*registered, ("ttir-element-type-normalization", "")):

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.compiler.driver import compile_module
+from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, ShapeError
 from ttnn_jit.dialects import print_module
 from ttnn_jit.dialects.text_calls.op_calls import read_op
 from ttnn_jit.frontend.ir.lowering import (
@@ -128,11 +129,28 @@ class TextProgram:
         """The results on tensors of the arguments' shapes and dtypes.
 
         Raises:
+            ArgumentError: There are more or fewer arguments.
+            ShapeError: One has another shape.
+            DTypeError: One has another element type.
             CompileError: A stage refuses the function, or one that it calls.
         """
+        self._require_arguments(arguments)
         program = self.program
         specs = zip(self.lowered.inputs, self.lowered.specs, strict=True)
         return run_on_torch(program, [self._tensor(source, spec, arguments) for source, spec in specs])
+
+    def _require_arguments(self, arguments: Sequence[torch.Tensor]) -> None:
+        require_as_many(len(self.arguments), len(arguments))
+        for index, (tensor, spec) in enumerate(zip(arguments, self.arguments, strict=True)):
+            if tuple(tensor.shape) != tuple(spec.shape):
+                raise ShapeError(
+                    f"argument {index} of the program has the shape {list(spec.shape)}, got {list(tensor.shape)}"
+                )
+            if tensor.dtype is not spec.dtype.torch:
+                raise DTypeError(
+                    f"argument {index} of the program is of {spec.dtype.torch}, got {tensor.dtype}",
+                    help="cast it with `tensor.to(dtype)`",
+                )
 
     def _tensor(self, source: Source, spec: TensorSpec | None, arguments: Sequence[torch.Tensor]) -> torch.Tensor:
         match source:
@@ -156,6 +174,16 @@ class TextProgram:
         if found is None or found[2] != versions:
             found = self._kept[key] = (self._module.program(callee)(*given), given, versions)
         return found[0]
+
+
+def require_as_many(taken: int, given: int) -> None:
+    """Refuses another number of arguments.
+
+    Raises:
+        ArgumentError: It is another.
+    """
+    if taken != given:
+        raise ArgumentError(f"the program takes {taken} tensors, got {given}")
 
 
 def constant_tensor(numbers: DenseNumbers, spec: TensorSpec) -> torch.Tensor:

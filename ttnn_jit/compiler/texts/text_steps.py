@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Operation, Region, SSAValue
 
-from ttnn_jit.compiler.texts.text_programs import TextModule, zeros
+from ttnn_jit.compiler.texts.text_programs import TextModule, require_as_many, zeros
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.op_calls import OpCall, is_only_a_number, read_op
 from ttnn_jit.dialects.text_calls.shards import check_devices, shard_tilings
@@ -117,6 +117,7 @@ class SteppedRun:
     def _run_function(self, function: FuncOp, arguments: Sequence[OnDevices]) -> Iterator[Step]:
         block = function.body.block
         tensors = [each for each in block.args if is_tensor(each.type)]
+        require_as_many(len(tensors), len(arguments))
         self.values.update(zip(tensors, arguments, strict=True))
         self._watcher.entered(function.sym_name.data)
         for op in block.ops:

@@ -14,17 +14,20 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 
+from ttnn_jit.compiler.texts.placed_tensors import MainCall, main_source, placing_functions
 from ttnn_jit.compiler.texts.text_programs import TextModule, constant_tensor
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.functions import single_function
-from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.dialects.text_calls.meshes_of_texts import mesh_of_text
 from ttnn_jit.dialects.text_calls.text_attributes import name_of
 from ttnn_jit.emitpy import WrittenFunction, identifier, indented, placement, write_function
 from ttnn_jit.emitpy.value_text import call_text, value_text
+from ttnn_jit.frontend.ir.device_lowering import DeviceLowering, DeviceText
 from ttnn_jit.frontend.ir.lowering import Argument, Constant, KeptResult, LoweredText, Source
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.transforms.passes.convert_stablehlo_to_ttir import StablehloToTTIRPipeline
+from ttnn_jit.transforms.passes.stablehlo_pipeline import StablehloPipeline
 from ttnn_jit.transforms.texts.registry import text_passes
 
 if TYPE_CHECKING:
@@ -43,12 +46,16 @@ class TranslatedEntry:
     Attributes:
         name: The function.
         preparation: The function that makes what it reads behind its arguments; empty if it reads nothing else.
-        arguments: The specs of its arguments.
+        arguments: The specs of its arguments; on a mesh those of whole tensors.
+        distribution: On a mesh, the function that cuts whole tensors of torch as it takes them; else empty.
+        aggregation: On a mesh, the function that joins what it returns; else empty.
     """
 
     name: str
     preparation: str
     arguments: tuple[TensorSpec, ...]
+    distribution: str = ""
+    aggregation: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,11 +66,13 @@ class TranslatedText:
         source: The program.
         constants: Tensors that it loads from a file beside it, by name.
         entries: Its entry points.
+        mesh: The shape of its mesh; () of one device.
     """
 
     source: str
     constants: Mapping[str, torch.Tensor]
     entries: tuple[TranslatedEntry, ...] = ()
+    mesh: tuple[int, ...] = ()
 
 
 def translated(entries: Sequence[tuple[TextModule, str]], most_numbers: int | None = None) -> TranslatedText:
@@ -75,15 +84,22 @@ def translated(entries: Sequence[tuple[TextModule, str]], most_numbers: int | No
             `INLINE_NUMBERS` are in a file.
 
     Raises:
-        CompileError: An op has no call in ttnn, a constant is too large, or the text is for several devices.
+        CompileError: An op has no call in ttnn, or a constant is too large.
     """
     return _Writer(entries, most_numbers).program()
 
 
-def on_chip(module: ModuleOp) -> None:
-    """StableHLO becomes TTIR, and element types those of a chip, for which ttnn has names; TTNN has them."""
+def on_chip(module: ModuleOp, *, on_mesh: bool = True) -> None:
+    """StableHLO becomes TTIR, and element types those of a chip, for which ttnn has names; TTNN has them.
+
+    Args:
+        module: The module.
+        on_mesh: Whether functions with shardings become functions on parts.
+    """
     dialects = {name_of(op).partition(".")[0] for op in module.walk()}
     if dialects & {"stablehlo", "chlo", "sdy"}:
+        if on_mesh and math.prod(mesh_of_text(module) or (1,)) > 1:
+            StablehloPipeline().apply(None, module)  # type: ignore[arg-type]
         StablehloToTTIRPipeline().apply(None, module)  # type: ignore[arg-type]  # it needs no context
     if "ttnn" not in dialects:
         for each in text_passes("ttir-element-type-normalization", ""):
@@ -104,37 +120,74 @@ class _Writer:
         self._functions: dict[tuple[int, str], WrittenFunction] = {}
         self._used = {*_RESERVED}
         self._constants: dict[str, torch.Tensor] = {}
+        self._device_texts: dict[tuple[int, str], DeviceText] = {}
 
     def program(self) -> TranslatedText:
         """The program, and the constants that it loads."""
-        for module, name in self._entries:
-            if math.prod(module.mesh) > 1:
-                raise CompileError(
-                    f"the text is for {math.prod(module.mesh)} devices, and programs of one are written",
-                    location=location_of(module.functions[name]),
-                    help="`--mesh 1x1` writes it for one device, if it has no collective",
-                )
         entries = [self._written(*each) for each in self._entries]
         prepared, mains = [], []
         for (module, name), entry in zip(self._entries, entries, strict=True):
             steps = _Preparation(self, module, name, entry, is_only=len(self._entries) == 1)
             if steps.results:
                 prepared.append(steps.source())
-            mains.append((entry, steps, module.program(name).arguments))
+            mains.append(self._main_of(module, name, entry, steps))
         functions = [each.source for each in self._functions.values()]
         imports = ["from pathlib import Path", ""] if self._constants else []
-        uses_torch = any("torch." in each for each in prepared)
+        placed = [source for each in mains for source in each.placing]
+        uses_torch = bool(placed) or any("torch." in each for each in prepared)
         imports += ["import torch"] * uses_torch + ["import ttnn"]
         main = self.free_name("main" if "main" not in self._used else "run")
-        source = "\n\n\n".join(["\n".join(imports), *functions, *prepared, _main(main, mains)])
-        called = tuple(TranslatedEntry(entry.name, steps.name, (*specs,)) for entry, steps, specs in mains)
-        return TranslatedText(source + "\n", self._constants, called)
+        meshes = {module.mesh for module, _ in self._entries}
+        if len(meshes) > 1:
+            raise CompileError(
+                "the text has modules for several meshes, and a program opens one",
+                help="`--entry NAME` chooses an entry point",
+            )
+        extents = meshes.pop() if meshes else ()
+        mesh = () if math.prod(extents) == 1 else (*(1,) * (2 - len(extents)), *extents)
+        written = main_source(main, mesh, mains)
+        source = "\n\n\n".join(["\n".join(imports), *functions, *prepared, *placed, written])
+        called = tuple(
+            TranslatedEntry(each.function, each.preparation, (*each.specs,), each.distribution, each.aggregation)
+            for each in mains
+        )
+        return TranslatedText(source + "\n", self._constants, called, mesh)
+
+    def _main_of(self, module: TextModule, name: str, entry: WrittenFunction, steps: _Preparation) -> MainCall:
+        """What the main function does with an entry point."""
+        on_device = self._on_device(module, name)
+        if on_device is None:
+            return MainCall(entry.name, steps.name, module.program(name).arguments)
+        names = [
+            self.free_name(each if len(self._entries) == 1 else f"{each}_{entry.name}")
+            for each in ("distribute", "aggregate")
+        ]
+        arguments = entry.parameters[: len(on_device.arguments)]
+        placing = placing_functions(names, entry.name, arguments, on_device, module.mesh)
+        specs = tuple(each.spec for each in on_device.arguments)
+        return MainCall(entry.name, steps.name, specs, names[0], names[1], placing)
+
+    def _on_device(self, module: TextModule, name: str) -> DeviceText | None:
+        """A function as each device of a mesh runs it; None on one device."""
+        if math.prod(module.mesh) == 1:
+            return None
+        key = id(module), name
+        if key not in self._device_texts:
+            lowering = DeviceLowering(module.functions, module.target, name, module.mesh)
+            is_entry = (module, name) in self._entries
+            self._device_texts[key] = lowering.lower_on_device(module.functions[name], is_entry=is_entry)
+        return self._device_texts[key]
+
+    def lowered_text(self, module: TextModule, name: str) -> LoweredText:
+        """A function in IR."""
+        on_device = self._on_device(module, name)
+        return module.program(name).lowered if on_device is None else on_device.lowered
 
     def _written(self, module: TextModule, name: str) -> WrittenFunction:
         key = id(module), name
         found = self._functions.get(key)
         if found is None:
-            lowered = module.program(name).lowered
+            lowered = self.lowered_text(module, name)
             called = self.free_name(name)
             found = write_function(single_function(lowered.module), lowered.names, called, (*self._used,))
             self._functions[key] = found
@@ -142,7 +195,7 @@ class _Writer:
 
     def lowered(self, module: TextModule, name: str) -> tuple[WrittenFunction, LoweredText]:
         """A function in Python, and in IR."""
-        return self._written(module, name), module.program(name).lowered
+        return self._written(module, name), self.lowered_text(module, name)
 
     def free_name(self, hint: str) -> str:
         """A name of a function that none has yet."""
@@ -183,7 +236,7 @@ class _Preparation:
         self._lines: list[str] = []
         self._made: dict[tuple[int, str] | tuple[str, tuple[str, ...]], str] = {}
         self._used = {*_RESERVED, *entry.parameters}
-        lowered = module.program(name).lowered
+        lowered = writer.lowered_text(module, name)
         self._arguments = [
             parameter
             for parameter, source in zip(entry.parameters, lowered.inputs, strict=False)
@@ -242,18 +295,3 @@ class _Preparation:
             )
             self._lines.append(f"{self._made[key]} = {line}")
         return self._made[key]
-
-
-def _main(name: str, entries: Sequence[tuple[WrittenFunction, _Preparation, Sequence[TensorSpec]]]) -> str:
-    lines = [f"def {name}():", "    device = ttnn.open_device(device_id=0)"]
-    for entry, preparation, specs in entries:
-        made = [f"ttnn.ones({list(each.shape)}, {placement(each)}, device=device)" for each in specs]
-        passed = ["*arguments"] if made else []
-        if made:
-            lines += ["    arguments = [", *(f"        {each}," for each in made), "    ]"]
-        if preparation.results:
-            lines.append(f"    prepared = {preparation.name}({', '.join(['device', *passed])})")
-            passed.append("*prepared")
-        lines.append(f"    print({entry.name}({', '.join(passed or ['device'])}))")
-    lines += ["    ttnn.close_device(device)", "", "", 'if __name__ == "__main__":', f"    {name}()"]
-    return "\n".join(lines)

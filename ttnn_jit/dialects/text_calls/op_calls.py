@@ -130,6 +130,19 @@ def _around(op: Operation, operation: TextOperation) -> dict[str, Any]:
     return found
 
 
+def tensor_at(value: SSAValue) -> Tensor:
+    """A value of a text in a conversion."""
+    shape = tuple(value.type.get_shape()) if isinstance(value.type, TensorType) else ()
+    return Tensor(shape, element_in_text(value.type), value)
+
+
+def conversion_call(op: Operation, read: OpCall) -> ConversionCall:
+    """An op in a conversion, whose operands are values of the text."""
+    kinds = [replace(tensor_at(each), handle=None) for each in op.results if is_tensor(each.type)]
+    call = read.call(tensor_at)
+    return ConversionCall.of(vars(call) | {"results": tuple(kinds)}, kinds)
+
+
 def read_op(op: Operation) -> OpCall:
     """An op of a text by its declaration.
 

@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Dialect, Operation, TypeAttribute
 from ttnn_jit.dialects import context as compilers_context
 from ttnn_jit.dialects.upstream.table_attributes import attribute_class
 from ttnn_jit.dialects.upstream.table_operations import operation_class
+from ttnn_jit.dialects.upstream.tables import operation_names
 
 _OF_XDSL = {
     "cf": ("cf", "Cf"),
@@ -80,6 +81,12 @@ class UpstreamContext(Context):
         name = _current_name(name)
         found = self._loaded_types.get(name) or attribute_class(name, is_type=True)
         return found or super().get_optional_type(name)  # type: ignore[return-value]  # a class of types
+
+
+def dialect_names() -> list[str]:
+    """The dialects whose operations, attributes or types texts may hold, in alphabetical order."""
+    of_tables = {name.partition(".")[0] for name in operation_names()}
+    return sorted({*UpstreamContext.make().registered_dialect_names, *of_tables})
 
 
 def _current_name(name: str) -> str:

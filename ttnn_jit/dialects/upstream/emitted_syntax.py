@@ -14,8 +14,9 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i1,
 )
-from xdsl.ir import Attribute, Block, Region
+from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.printer import Printer
 
 from ttnn_jit.dialects.upstream.hand_syntax import (
     HandSyntax,
@@ -55,6 +56,36 @@ def _parse_assign_global(parser: Parser) -> Parts:
     parser.parse_punctuation(":")
     operands = resolved(parser, [operand], [parser.parse_type()], start)
     return parts_of(operands=operands, properties={"name": SymbolRefAttr(name)})
+
+
+def _print_assign(op: Operation, printer: Printer) -> None:
+    """``%target = %value : (types)``; an assignment of 2025 has a result."""
+    printer.print_string(" ")
+    if op.results:
+        printer.print_ssa_value(op.operands[0])
+        printer.print_op_attributes(op.attributes)
+        printer.print_string(" : ")
+        printer.print_function_type([op.operands[0].type], [op.results[0].type])
+        return
+    printer.print_list(op.operands, printer.print_ssa_value, " = ")
+    printer.print_string(" : (")
+    printer.print_list([each.type for each in op.operands], printer.print_attribute)
+    printer.print_string(")")
+    printer.print_op_attributes(op.attributes)
+
+
+def _print_assign_global(op: Operation, printer: Printer) -> None:
+    """``@name = %value : type``."""
+    printer.print_string(" ")
+    printer.print_attribute(op.properties["name"])
+    printer.print_string(" = ")
+    printer.print_ssa_value(op.operands[0])
+    printer.print_string(" : ")
+    printer.print_attribute(op.operands[0].type)
+
+
+def _has_no_attributes(op: Operation) -> bool:
+    return not op.attributes
 
 
 def _parse_class(parser: Parser) -> Parts:
@@ -118,6 +149,51 @@ def _parse_import(parser: Parser) -> Parts:
     properties["members_to_import"] = ArrayAttr([name for name, _ in members])
     properties["member_aliases"] = ArrayAttr([alias for _, alias in members])
     return parts_of(properties=properties)
+
+
+def _print_import(op: Operation, printer: Printer) -> None:
+    """As `_parse_import` reads it."""
+    found = op.properties
+    module, members = found["module_name"], found.get("members_to_import")
+    if "import_all" not in found and not isinstance(members, ArrayAttr):
+        printer.print_string(" import ")
+        printer.print_attribute(module)
+        _print_alias(found.get("module_alias"), printer)
+        return
+    printer.print_string(" from ")
+    printer.print_attribute(module)
+    printer.print_string(" import ")
+    if not isinstance(members, ArrayAttr):
+        printer.print_string("*")
+        return
+    aliases: Any = found.get("member_aliases") or ArrayAttr([StringAttr("")] * len(members))
+    for index, (member, alias) in enumerate(zip(members, aliases, strict=True)):
+        printer.print_string(", " if index else "")
+        printer.print_attribute(member)
+        _print_alias(alias, printer)
+
+
+def _print_alias(alias: Attribute | None, printer: Printer) -> None:
+    if isinstance(alias, StringAttr) and alias.data:
+        printer.print_string(" as ")
+        printer.print_attribute(alias)
+
+
+def _print_expression(op: Operation, printer: Printer) -> None:
+    """As `_parse_expression` reads it."""
+    if op.operands:
+        printer.print_string(" (")
+        printer.print_list(op.operands, printer.print_ssa_value)
+        printer.print_string(")")
+    printer.print_string(" {do_not_inline} : " if "do_not_inline" in op.properties else " : ")
+    if op.operands:
+        printer.print_string("(")
+        printer.print_list([each.type for each in op.operands], printer.print_attribute)
+        printer.print_string(") ")
+    printer.print_string("-> ")
+    printer.print_attribute(op.results[0].type)
+    printer.print_string(" ")
+    printer.print_region(op.regions[0])
 
 
 # emitc and tosa.
@@ -206,12 +282,12 @@ def _binding(parser: Parser) -> tuple[Any, UnresolvedOperand]:
 
 
 EMITTED = {
-    "emitpy.assign": HandSyntax(_parse_assign),
-    "emitpy.assign_global": HandSyntax(_parse_assign_global),
+    "emitpy.assign": HandSyntax(_parse_assign, _print_assign),
+    "emitpy.assign_global": HandSyntax(_parse_assign_global, _print_assign_global, _has_no_attributes),
     "emitpy.class": HandSyntax(_parse_class),
-    "emitpy.expression": HandSyntax(_parse_expression),
+    "emitpy.expression": HandSyntax(_parse_expression, _print_expression, _has_no_attributes),
     "emitc.expression": HandSyntax(_parse_expression),
-    "emitpy.import": HandSyntax(_parse_import),
+    "emitpy.import": HandSyntax(_parse_import, _print_import, _has_no_attributes),
     "emitc.include": HandSyntax(_parse_include),
     "emitc.if": HandSyntax(_parse_if),
     "emitc.for": HandSyntax(_parse_for),

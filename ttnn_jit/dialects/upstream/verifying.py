@@ -64,6 +64,18 @@ def _errors(op: Operation) -> Iterator[str]:
         yield f"'{op.name}' op {reason_of(error)}"
 
 
+def breaks_rule(op: Operation) -> bool:
+    """Whether an operation breaks a rule that ODS does not state."""
+    try:
+        for rule in RULES.get(op.name, ()):
+            rule(op)
+    except VerifyException:
+        return True
+    except (AssertionError, AttributeError, IndexError, KeyError):
+        return False  # a rule presupposes the operands of the rows
+    return False
+
+
 def has_destination(op: Operation) -> bool:
     """Whether a TTIR op takes the tensor of its result as its last operand, as they did before December 2025."""
     if not op.name.startswith("ttir.") or len(op.results) != 1 or not op.operands:

@@ -24,6 +24,7 @@ from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text, s
 from ttnn_jit.dialects.text_calls.text_attributes import name_of, symbol_of
 from ttnn_jit.frontend.ir.known_values import trip_count
 from ttnn_jit.frontend.writing.module_builder import ModuleBuilder
+from ttnn_jit.ops import TYPECAST
 from ttnn_jit.ops.families.decomposition import Operand as Called
 from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.text_operation import DenseNumbers, Role, TextCall, TextOperation
@@ -88,7 +89,7 @@ class LoweredText:
     names: Mapping[SSAValue, str]
 
 
-class _Builder(ModuleBuilder):
+class TextBuilder(ModuleBuilder):
     """A builder without the rules of ``@jit``, whose tensors are dense rows on the host."""
 
     computes_wide = True
@@ -97,7 +98,7 @@ class _Builder(ModuleBuilder):
         return spec
 
 
-class _Ops(WideOps, FunctionOps):
+class OpsOfText(WideOps, FunctionOps):
     """The calls of one op."""
 
     def __init__(self, lowering: FunctionLowering, location: Location | None) -> None:
@@ -116,7 +117,12 @@ class _Ops(WideOps, FunctionOps):
         return FunctionOps.results(self, operation, operands, *statics)
 
     def cast(self, x: Value, dtype: DataType) -> Value:
-        """`x` cast as the builder rounds."""
+        """`x` cast as the builder rounds; block floats are packed by tiles, whatever the layout of `x`."""
+        if dtype.is_block_float and x.spec.layout is not Layout.TILE:
+            spec = x.spec.with_(dtype=dtype, layout=Layout.TILE)
+            operands = [(x.handle, x.spec)]
+            ((handle, made),) = self._lowering.builder.write(TYPECAST, operands, (dtype,), (spec,), self._location)
+            return Value(self, made, handle)
         return FunctionOps.rounded(self, x, dtype)
 
     def filled_short(self, number: float, spec: TensorSpec) -> Value:
@@ -174,7 +180,7 @@ class FunctionLowering:
     def __init__(
         self, functions: Mapping[str, FuncOp], target: SystemDesc, name: str, mesh: Sequence[int] = (1,)
     ) -> None:
-        self.builder = _Builder(name, target, None)
+        self.builder = TextBuilder(name, target, None)
         self._functions = functions
         self._mesh = tuple(mesh)
         self._devices = math.prod(mesh)
@@ -192,7 +198,7 @@ class FunctionLowering:
         self._sources.append(source)
         self._specs.append(spec)
         self._source_of[handle] = source
-        return Value(_Ops(self, None), spec, handle)
+        return Value(OpsOfText(self, None), spec, handle)
 
     def lower(
         self, inputs: Sequence[SSAValue], ops: Iterable[Operation], outputs: Sequence[SSAValue], *, apart: bool = False
@@ -268,15 +274,15 @@ class FunctionLowering:
             self._values[value] = tuple(results[index] for results in found)
 
     def _computed(self, op: Operation, read: OpCall, device: int) -> list[Value]:
-        ops = _Ops(self, location_of(op))
+        ops = OpsOfText(self, location_of(op))
         given = [ops.rebound(self._read(value)[device]) for value in read.operands]
         values = dict(zip(read.operands, given, strict=True))
         with errors_at(op):
             return computed(ops, read.operation, read.call(values.__getitem__), given)
 
-    def _exchange(self, op: Operation, read: OpCall) -> None:
+    def exchange(self, op: Operation, read: OpCall) -> None:
         """The results of an op that reads tensors of other devices."""
-        ops = _Ops(self, location_of(op))
+        ops = OpsOfText(self, location_of(op))
         with errors_at(op):
             call = read.call(lambda value: [ops.rebound(each) for each in self._read(value)])
             call.mesh = self._mesh
@@ -289,7 +295,7 @@ class FunctionLowering:
     def _read(self, value: SSAValue) -> tuple[Value, ...]:
         """The tensors of a value, one for each device; zeros of one that nothing has written."""
         if value not in self._values and is_allocated(value):
-            self._values[value] = (_Ops(self, None).filled(0, _spec_at(value)),) * self._devices
+            self._values[value] = (OpsOfText(self, None).filled(0, _spec_at(value)),) * self._devices
         found = self._values.get(value)
         if found is None:
             owner = value.owner
@@ -336,7 +342,7 @@ class FunctionLowering:
         """All regions, and of each result the one that the index names; the last, if it names none."""
         index = self._read(op.operands[0])
         found = [self._run_region(each, []) for each in op.regions]
-        ops = _Ops(self, location_of(op))
+        ops = OpsOfText(self, location_of(op))
         chosen = found[-1]
         for number, own in reversed([*enumerate(found[:-1])]):
             flags = []
@@ -365,7 +371,7 @@ class FunctionLowering:
 
     def _run_on_shards(self, op: Operation, read: OpCall) -> None:
         """A region on the shards of every device, whose results are joined."""
-        ops = _Ops(self, location_of(op))
+        ops = OpsOfText(self, location_of(op))
         with errors_at(op):
             given, wanted = shard_tilings(read)
             shards = []
@@ -404,7 +410,7 @@ _BY_ROLE: Mapping[Role, Callable[[FunctionLowering, Operation, OpCall], None]] =
     Role.COMPUTES: FunctionLowering._compute,
     Role.CALLS: FunctionLowering._decompose,
     Role.CALLS_ONCE: FunctionLowering._call_once,
-    Role.EXCHANGES: FunctionLowering._exchange,
+    Role.EXCHANGES: lambda lowering, op, read: lowering.exchange(op, read),  # of the subclass
     Role.CHOOSES: FunctionLowering._choose,
     Role.REPEATS: FunctionLowering._repeat,
     Role.SHARDS: FunctionLowering._run_on_shards,

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from ttnn_jit.module_builders.base import runtime_names
-from ttnn_jit.module_builders.base.builder_errors import TTBuilderCompileException, TTBuilderRuntimeException
+from ttnn_jit.module_builders.base.builder_errors import TTBuilderRuntimeException, build_errors, compile_errors
 from ttnn_jit.module_builders.base.builder_interface import (
     DeferredDevice,
     create_custom_ttir_pipeline_fn,
@@ -28,6 +28,7 @@ from ttnn_jit.module_builders.stablehlo.sharding_permutations import (
 from ttnn_jit.module_builders.stablehlo.stablehlo_builder import StableHLOBuilder
 from ttnn_jit.module_builders.ttir.ttir_builder import TTIRBuilder
 from ttnn_jit.module_builders.ttnn.ttnn_builder import TTNNBuilder
+from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.ttmlir import passes
 from ttnn_jit.ttmlir.mlir_contexts import Context
 from ttnn_jit.ttmlir.mlir_locations import Location
@@ -100,7 +101,7 @@ def _location_of(function: Callable[..., Any]) -> Location:
 
 def _save(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    write_complete(path, [text.encode()])
 
 
 def compile_ttir_module_to_flatbuffer(  # noqa: PLR0913, PLR0917 - upstream's arguments
@@ -148,7 +149,7 @@ def compile_ttir_module_to_flatbuffer(  # noqa: PLR0913, PLR0917 - upstream's ar
     if isinstance(custom_pipeline, str):
         custom_pipeline = create_custom_ttir_pipeline_fn(custom_pipeline, print_ir=print_ir)
     pipeline = custom_pipeline or _printing(getattr(passes, _PIPELINES[target]), print_ir)
-    try:
+    with compile_errors():
         run_ttir_pipeline(
             module,
             pipeline,
@@ -162,8 +163,6 @@ def compile_ttir_module_to_flatbuffer(  # noqa: PLR0913, PLR0917 - upstream's ar
         program = getattr(passes, _WRITERS[target])(module)
         if isinstance(program, Binary):
             program.lower()
-    except Exception as error:
-        raise TTBuilderCompileException(error) from error
     if isinstance(program, passes.EmittedPython) and save_artifacts:
         _save_python(Path(artifact_dir) / f"{target}_compiled.py", program)
     return program, input_output_goldens, intermediate_goldens
@@ -186,10 +185,8 @@ def _printing(pipeline: Callable[..., Any], print_ir: bool | str) -> Callable[..
 def _compiled(builder_type: str, fn: Callable[..., Any], options: dict[str, Any]) -> tuple[Any, Any, Any, Any]:
     """Builder, program, goldens of inputs and outputs, goldens of operations."""
     kept = ("mesh_name", "mesh_dict", "save_artifacts", "artifact_dir", "system_desc_path")
-    try:
+    with build_errors():
         module, builder = build_module(fn, builder_type, **{key: options[key] for key in kept if key in options})
-    except Exception as error:
-        raise TTBuilderCompileException(error) from error
     options = {key: value for key, value in options.items() if key not in {"mesh_name", "device"}}
     if builder_type == "stablehlo":
         options |= dict(zip(("input_output_goldens", "intermediate_goldens"), builder.golden_map, strict=True))
@@ -210,7 +207,7 @@ def _to_ttir(module: Module, options: dict[str, Any]) -> None:
     second = options.pop("shlo_to_ttir_pipeline_options", None) or ()
     options["pipeline_options"] = options.pop("ttir_pipeline_options", None)
     folder = Path(options.get("artifact_dir", "."))
-    try:
+    with compile_errors():
         for name, run, own in (
             ("stablehlo", passes.stablehlo_pipeline, first),
             ("ttir", passes.stablehlo_to_ttir_pipeline, second),
@@ -218,8 +215,6 @@ def _to_ttir(module: Module, options: dict[str, Any]) -> None:
             run(module, " ".join(own), print_ir=options.get("print_ir", False))
             if options.get("save_artifacts"):
                 _save(folder / f"{name}_compiled.mlir", str(module))
-    except Exception as error:
-        raise TTBuilderCompileException(error) from error
 
 
 def compile_ttir_to_flatbuffer(fn: Callable[..., Any], *args: Any, **options: Any) -> tuple[Any, Any, Any, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from ttnn_jit import ttnn
+from ttnn_jit.compiler.texts.translated_programs import TranslatedEntry
 from ttnn_jit.emitpy.emitted_functions import EmittedFunction, called, functions_in, made_inputs
 from ttnn_jit.module_builders.base.builder_errors import TTBuilderRuntimeException
 from ttnn_jit.module_builders.base.builder_runtime import Limits, Report, compared_outputs, raise_for, write_artifacts
@@ -66,7 +67,11 @@ def execute_py(  # noqa: PLR0913, PLR0917 - upstream's arguments
         given = (input_output_goldens or {}).get(index, {})
         goldens = {} if disable_golden else given
         try:
-            outputs = _outputs(module, function, _arguments(compiled_bin, index), given)
+            if isinstance(compiled_bin, EmittedPython) and compiled_bin.program.mesh:
+                entry = compiled_bin.program.entries[index]
+                outputs = _outputs_on_mesh(module, entry, given, compiled_bin.program.mesh)
+            else:
+                outputs = _outputs(module, function, _arguments(compiled_bin, index), given)
         except Exception as error:
             raise TTBuilderRuntimeException(error) from error
         report, kept = compared_outputs([(each,) for each in outputs], goldens, limits, as_ttnn=True)
@@ -153,3 +158,20 @@ def _outputs(
             for tensor, dtype in zip(tensors, dtypes, strict=True)
         ]
     return [ttnn.to_torch(each) for each in called(module, function, given, device)]
+
+
+def _outputs_on_mesh(
+    module: types.ModuleType, entry: TranslatedEntry, goldens: Mapping[str, GoldenMapTensor], mesh: tuple[int, ...]
+) -> list[torch.Tensor]:
+    """The outputs of an entry point for a mesh on whole inputs of the goldens, or on ones."""
+    device = ttnn.open_mesh_device(ttnn.MeshShape(*mesh))
+    wholes = []
+    for index, spec in enumerate(entry.arguments):
+        golden = goldens.get(f"input_{index}")
+        dtype, shape = spec.dtype.torch, tuple(spec.shape)
+        part = torch.ones(shape) if golden is None else golden.golden_map_tensor_as_torch_tensors()[0]
+        wholes.append(part.to(dtype).reshape(shape))
+    given = getattr(module, entry.distribution)(device, *wholes)
+    prepared = getattr(module, entry.preparation)(device, *given) if entry.preparation else []
+    arguments = [*given, *prepared] or [device]
+    return list(getattr(module, entry.aggregation)(getattr(module, entry.name)(*arguments)))

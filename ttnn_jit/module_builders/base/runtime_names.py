@@ -60,7 +60,7 @@ def runtime_str_dtype_to_torch_dtype(dtype: str) -> torch.dtype:
     Raises:
         ValueError: There is no such name, or torch has none.
     """
-    found = TORCH_DTYPES.get(DataType[dtype]) if dtype in DataType.__members__ else None
+    found = {each.name: own for each, own in TORCH_DTYPES.items()}.get(dtype)
     if found is None:
         raise ValueError(f"torch has no dtype for {dtype!r}")
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -167,6 +168,8 @@ class StoredGoldens:
         dims = self._shard_dims.get(operand)
         if dims is not None and len(golden.shard_map) == 1:
             golden = apply_sharding(golden, self._mesh_shape, dims)
+        if len(golden.shard_map) == 1:
+            _require_shape(golden.shard_map[0], operand)
         self._computed.pop(operand, None)
         self._goldens[operand] = golden
 
@@ -220,3 +223,9 @@ def _made(function: Callable[[list[int]], torch.Tensor], shape: list[int]) -> to
     if not isinstance(found, torch.Tensor):
         raise TypeError(f"a function gave {type(found).__name__} as golden, and a tensor is needed")
     return found
+
+
+def _require_shape(golden: torch.Tensor, operand: Value) -> None:
+    shape = [*operand.type.shape]
+    if golden.numel() != math.prod(shape):
+        raise ValueError(f"the golden has the shape {[*golden.shape]}, and its value {shape}")

@@ -309,6 +309,7 @@ ALL_TO_ALL = Collective(
     expand=_exchanged,
     golden=lambda torch, shards, in_dim, out_dim: [*torch.cat([*shards], in_dim).chunk(len(shards), out_dim)],
     written_as=_with_groups,
+    asked=("in_dim", "out_dim"),
 )
 
 

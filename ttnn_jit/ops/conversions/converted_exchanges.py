@@ -12,10 +12,11 @@ from dataclasses import replace
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.conversions.shardings import Tiling, tiling_of_text
+from ttnn_jit.ops.conversions.shardings import Tiling, tiling_of_axes, tiling_of_text
 from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, TtirOps
 from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.dialect_conversion import Conversion, conversion
+from ttnn_jit.ops.families.sharding_rule import pointwise
 from ttnn_jit.ops.families.text_operation import REQUIRED, DenseNumbers, Role, TextCall
 from ttnn_jit.ops.texts import exchange_goldens
 from ttnn_jit.ops.texts.exchange_texts import (
@@ -127,9 +128,27 @@ def _exchanged_as(name: str, **given: Convert) -> Convert:
     return convert
 
 
+_SUMMED = _exchanged_as("ttir.all_reduce", reduce_type=lambda _, call: _kind(call), cluster_axis=_cluster_axis)
+
+
+def _all_reduced(ops: TtirOps, call: ConversionCall) -> Any:
+    """A sum; TTIR reduces over devices in no other way, so that other tensors are gathered and then reduced."""
+    kind = _kind(call)
+    if kind == "sum":
+        return _SUMMED(ops, call)
+    axis = _cluster_axis(ops, call)
+    found = []
+    for x in call.operands:
+        apart = ops.reshape(x, (1, *x.shape))
+        shape = (ops.mesh[axis], *x.shape)
+        wide = ops.op("ttir.all_gather", [apart], shape, x.element, all_gather_dim=0, cluster_axis=axis)
+        found.append(ops.reduced(f"ttir.{kind}", wide, (0,)))
+    return found
+
+
 ALL_REDUCE = _of_group(
     "stablehlo.all_reduce",
-    _exchanged_as("ttir.all_reduce", reduce_type=lambda _, call: _kind(call), cluster_axis=_cluster_axis),
+    _all_reduced,
     lambda call, tensors, fold, *_: [fold(_kind(call))] * len(tensors),
     lambda torch, call: exchange_goldens.reduced_group(torch, _kind(call)),
     replica_groups=REQUIRED,
@@ -291,6 +310,7 @@ def _same(*names: str, **attributes: Any) -> Conversion:
         lambda _, call: call.input,
         lambda _, call: call.input,
         moves=True,
+        sharded_by=pointwise,
         **attributes,
     )
 
@@ -313,7 +333,9 @@ SHARDING = _same(
     "stablehlo.custom_call@tt.sharding_constraint",
     "stablehlo.custom_call@xla.sdy.FuncResultSharding",
     "stablehlo.custom_call@annotate_device_placement",
+    states_parts=(_SHARDING,),
     **_CALL,
+    **{_SHARDING: None},
 )
 CONSTRAINT = _same(
     "sdy.sharding_constraint",
@@ -327,6 +349,7 @@ CONSTRAINT = _same(
     "sdy.collective_permute",
     "sdy.replicated_to_unreduced",
     "sdy.sharded_to_unreduced",
+    states_parts=("sharding", "out_sharding"),
     **dict.fromkeys(
         (
             "sharding",
@@ -387,7 +410,7 @@ def _annotated_shard(ops: TtirOps, call: ConversionCall, direction: str, shardin
 
 
 def dimensions_of_mesh(tiling: Tiling, mesh: Sequence[int]) -> tuple[int, ...]:
-    """The dimension that each axis of a mesh cuts, -1 for one that cuts none.
+    """The dimension that each axis of a mesh cuts, -1 for one that cuts none; several may cut one, in their order.
 
     Raises:
         ShapeError: The parts do not lie along the axes.
@@ -397,9 +420,11 @@ def dimensions_of_mesh(tiling: Tiling, mesh: Sequence[int]) -> tuple[int, ...]:
         step = math.prod(mesh[axis + 1 :])
         first, second = tiling.places[0], tiling.places[step if extent > 1 else 0]
         differing = [dim for dim, pair in enumerate(zip(first, second, strict=True)) if pair[0] != pair[1]]
-        if len(differing) > 1 or (differing and tiling.counts[differing[0]] != extent):
-            raise ShapeError("its parts do not lie along the axes of the mesh, as those of TTIR do")
-        found.append(differing[0] if differing else -1)
+        found.append(differing[0] if len(differing) == 1 else -1)
+    axes = [{"name": axis, "size": extent} for axis, extent in enumerate(mesh)]
+    along = [[each for each in axes if found[each["name"]] == dim] for dim in range(len(tiling.counts))]
+    if tiling_of_axes(along, axes) != tiling:
+        raise ShapeError("its parts do not lie along the axes of the mesh, as those of TTIR do")
     return tuple(found)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.conversions import sharding_rules
 from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, TtirOps
 from ttnn_jit.ops.families.dialect_conversion import conversion
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall
@@ -103,6 +104,7 @@ GATHER = conversion(
     "operand start_indices",
     _gathered,
     _gathered_in_torch,
+    sharded_by=sharding_rules.gathered,
     dimension_numbers=REQUIRED,
     slice_sizes=REQUIRED,
     indices_are_sorted=False,
@@ -262,6 +264,7 @@ SCATTER = conversion(
     "inputs* scatter_indices updates*",
     _scattered,
     _scattered_in_torch,
+    sharded_by=sharding_rules.scattered,
     regions=("update_computation",),
     in_float32=True,
     scatter_dimension_numbers=REQUIRED,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import DTypeError
-from ttnn_jit.ops.conversions import complex_functions
+from ttnn_jit.ops.conversions import complex_functions, sharding_rules
 from ttnn_jit.ops.conversions.complex_functions import of_both
 from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, TtirOps
 from ttnn_jit.ops.families.dialect_conversion import Conversion, conversion
@@ -303,7 +303,13 @@ def _bitcast_in_torch(_: Any, call: TextCall) -> Any:
 
 
 BITCAST = conversion(
-    "stablehlo.bitcast_convert", "operand", _same_bits, _bitcast_in_torch, is_elementwise=True, moves=True
+    "stablehlo.bitcast_convert",
+    "operand",
+    _same_bits,
+    _bitcast_in_torch,
+    sharded_by=sharding_rules.same_rank,
+    is_elementwise=True,
+    moves=True,
 )
 
 

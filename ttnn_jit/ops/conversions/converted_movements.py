@@ -6,9 +6,11 @@ import math
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.conversions import sharding_rules
 from ttnn_jit.ops.families.complex_parts import ComplexTensor
 from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, TtirOps
 from ttnn_jit.ops.families.dialect_conversion import conversion
+from ttnn_jit.ops.families.sharding_rule import reshaped
 from ttnn_jit.ops.families.text_operation import REQUIRED, DenseNumbers, TextCall, numbers_in_torch
 
 
@@ -37,6 +39,7 @@ CONSTANT = conversion(
     "",
     _constant,
     _constant_in_torch,
+    sharded_by=sharding_rules.constant,
     value=REQUIRED,
     is_elementwise=True,
     of_complex=_complex_constant,
@@ -53,7 +56,14 @@ def _iota_in_torch(torch: Any, call: TextCall) -> Any:
     return torch.arange(shape[axis]).reshape(along).expand(shape)
 
 
-IOTA = conversion("stablehlo.iota", "", _iota, _iota_in_torch, iota_dimension=REQUIRED)
+IOTA = conversion(
+    "stablehlo.iota",
+    "",
+    _iota,
+    _iota_in_torch,
+    sharded_by=sharding_rules.kept_dimensions(lambda call, _: (call.iota_dimension,)),
+    iota_dimension=REQUIRED,
+)
 DYNAMIC_IOTA = conversion("stablehlo.dynamic_iota", "output_shape", _iota, _iota_in_torch, iota_dimension=REQUIRED)
 
 
@@ -90,6 +100,7 @@ BROADCAST = conversion(
     "operand",
     _in_dimensions,
     _in_dimensions_in_torch,
+    sharded_by=sharding_rules.broadcast,
     broadcast_dimensions=REQUIRED,
     keeps_number=True,
     moves=True,
@@ -121,6 +132,7 @@ RESHAPE = conversion(
     "operand",
     lambda ops, call: ops.reshape(call.operand, call.result.shape),
     lambda _, call: call.operand.reshape(tuple(call.result.shape)),
+    sharded_by=reshaped,
     keeps_number=True,
     moves=True,
     takes_quantized=True,
@@ -138,6 +150,7 @@ TRANSPOSE = conversion(
     "operand",
     lambda ops, call: ops.permute(call.operand, call.permutation),
     lambda _, call: call.operand.permute(call.permutation),
+    sharded_by=sharding_rules.transposed,
     permutation=REQUIRED,
     keeps_number=True,
     moves=True,
@@ -151,6 +164,7 @@ SLICE = conversion(
     lambda _, call: call.operand[
         tuple(slice(*each) for each in zip(call.start_indices, call.limit_indices, call.strides, strict=True))
     ],
+    sharded_by=sharding_rules.sliced,
     start_indices=REQUIRED,
     limit_indices=REQUIRED,
     strides=REQUIRED,
@@ -163,6 +177,7 @@ CONCATENATE = conversion(
     "inputs*",
     lambda ops, call: ops.concat(call.inputs, call.dimension),
     lambda torch, call: torch.cat(call.inputs, call.dimension),
+    sharded_by=sharding_rules.kept_dimensions(lambda call, _: (call.dimension,)),
     dimension=REQUIRED,
     moves=True,
     acts_on_parts=True,
@@ -174,6 +189,7 @@ REVERSE = conversion(
         ops.same("ttir.reverse", call.operand, dimensions=call.dimensions) if call.dimensions else call.operand
     ),
     lambda torch, call: torch.flip(call.operand, tuple(call.dimensions)),
+    sharded_by=sharding_rules.kept_dimensions(lambda call, _: call.dimensions),
     dimensions=REQUIRED,
     moves=True,
     acts_on_parts=True,
@@ -183,6 +199,7 @@ BARRIER = conversion(
     "operand*",
     lambda _, call: call.operand,
     lambda _, call: call.operand,
+    sharded_by=sharding_rules.identical,
     moves=True,
 )
 
@@ -228,6 +245,7 @@ PAD = conversion(
     "operand padding_value",
     _padded,
     _padded_in_torch,
+    sharded_by=sharding_rules.kept_dimensions(sharding_rules.padded_dimensions),
     edge_padding_low=REQUIRED,
     edge_padding_high=REQUIRED,
     interior_padding=REQUIRED,
@@ -275,6 +293,7 @@ DYNAMIC_SLICE = conversion(
     "operand start_indices*",
     _sliced_at,
     lambda _, call: call.operand[_places_in_torch(call, call.slice_sizes)],
+    sharded_by=sharding_rules.sliced_at,
     slice_sizes=REQUIRED,
     acts_on_parts=True,
 )
@@ -314,6 +333,7 @@ DYNAMIC_UPDATE = conversion(
     "operand update start_indices*",
     _updated,
     _updated_in_torch,
+    sharded_by=sharding_rules.updated_at,
     acts_on_parts=True,
 )
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.conversions import sharding_rules
 from ttnn_jit.ops.conversions.converted_reductions import pairs
 from ttnn_jit.ops.families.complex_parts import by_products
 from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, TtirOps
@@ -76,6 +77,7 @@ DOT_GENERAL = conversion(
     "lhs rhs",
     _general,
     lambda torch, call: _product_in_torch(torch, call.lhs, call.rhs, _dot_axes(call)),
+    sharded_by=sharding_rules.product(_dot_axes),
     dot_dimension_numbers=REQUIRED,
     precision_config=None,
     algorithm=None,
@@ -87,15 +89,20 @@ def _rank(x: Any) -> int:
     return len(x.shape)
 
 
+def _plain_axes(call: TextCall) -> list[tuple[int, ...]]:
+    return [(), (), (_rank(call.lhs) - 1,), (0,)]
+
+
 def _dot(ops: TtirOps, call: ConversionCall) -> Tensor:
-    return _product(ops, call.lhs, call.rhs, ((), (), (_rank(call.lhs) - 1,), (0,)), call.result)
+    return _product(ops, call.lhs, call.rhs, _plain_axes(call), call.result)
 
 
 DOT = conversion(
     "stablehlo.dot",
     "lhs rhs",
     _dot,
-    lambda torch, call: _product_in_torch(torch, call.lhs, call.rhs, ((), (), (_rank(call.lhs) - 1,), (0,))),
+    lambda torch, call: _product_in_torch(torch, call.lhs, call.rhs, _plain_axes(call)),
+    sharded_by=sharding_rules.product(_plain_axes),
     precision_config=None,
     of_complex=by_products(_dot, "lhs", "rhs"),
 )
@@ -196,6 +203,7 @@ CONVOLUTION = conversion(
     "lhs rhs",
     _convolution,
     _convolution_in_torch,
+    sharded_by=sharding_rules.convolved,
     window_strides=None,
     padding=None,
     lhs_dilation=None,
@@ -233,6 +241,7 @@ INFERENCE = conversion(
     "operand scale offset mean variance",
     _inference,
     _inference_in_torch,
+    sharded_by=sharding_rules.normalized,
     in_float32=True,
     epsilon=REQUIRED,
     feature_index=REQUIRED,

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import DTypeError, ShapeError
+from ttnn_jit.ops.conversions import sharding_rules
 from ttnn_jit.ops.families.complex_parts import ComplexTensor
 from ttnn_jit.ops.families.conversion_protocol import BOOL, ConversionCall, Tensor, TtirOps
 from ttnn_jit.ops.families.dialect_conversion import Conversion, RegionInText, conversion
@@ -122,6 +123,7 @@ REDUCE = conversion(
     "inputs* init_values*",
     _reduced,
     _reduced_in_torch,
+    sharded_by=sharding_rules.reduced,
     dimensions=REQUIRED,
     regions=("body",),
     in_float32=True,
@@ -235,11 +237,20 @@ def _in_windows_in_torch(torch: Any, call: TextCall) -> list[Any]:
     return _folded_in_torch(torch, call.body, [each.expand(extents) for each in call.init_values], stacked)
 
 
+def _windowed_dimensions(call: ConversionCall, shape: Sequence[int]) -> list[int]:
+    """The dimensions along which a window is longer than 1, moves by more than 1, or is padded."""
+    rank = len(shape)
+    steps = [_ones(each, rank) for each in (call.window_dimensions, call.window_strides, call.base_dilations)]
+    padding = pairs(call.padding, rank)
+    return [axis for axis in range(rank) if any(each[axis] != 1 for each in steps) or any(padding[axis])]
+
+
 REDUCE_WINDOW = conversion(
     "stablehlo.reduce_window",
     "inputs* init_values*",
     _in_windows,
     _in_windows_in_torch,
+    sharded_by=sharding_rules.kept_dimensions(_windowed_dimensions),
     regions=("body",),
     in_float32=True,
     window_dimensions=REQUIRED,
@@ -417,6 +428,7 @@ SORT = conversion(
     "inputs*",
     _sorted,
     _sorted_in_torch,
+    sharded_by=sharding_rules.kept_dimensions(lambda call, shape: (call.dimension % len(shape),)),
     regions=("comparator",),
     dimension=-1,
     is_stable=False,

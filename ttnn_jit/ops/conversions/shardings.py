@@ -152,3 +152,24 @@ def tilings_of_values(shardings: Mapping[str, Any], among: Sequence[str], meshes
         dimensions = [dimension.get("axes", ()) for dimension in each.get("dim_shardings", ())]
         found.append(tiling_of_axes(dimensions, axes, among))
     return found
+
+
+def axes_of_tiling(tiling: Tiling, mesh: Axes) -> tuple[tuple[str, ...], ...]:
+    """The axes of a mesh along which a tiling cuts each dimension, the outermost first.
+
+    Raises:
+        ShapeError: It cuts along none.
+    """
+    along: list[list[Mapping[str, Any]]] = [[] for _ in tiling.counts]
+    inner = math.prod(int(axis["size"]) for axis in mesh)
+    for axis in mesh:
+        inner //= int(axis["size"])
+        first, second = tiling.places[0], tiling.places[inner if int(axis["size"]) > 1 else 0]
+        for dim, pair in enumerate(zip(first, second, strict=True)):
+            if pair[0] != pair[1]:
+                along[dim].append(axis)
+    orders = itertools.product(*(itertools.permutations(each) for each in along))
+    for order in orders:
+        if tiling_of_axes(order, mesh) == tiling:
+            return tuple(tuple(axis["name"] for axis in axes) for axes in order)
+    raise ShapeError("its parts do not lie along the axes of the mesh")

@@ -245,6 +245,7 @@ class Collective(Operation):
         depends_on_mesh: Its one group is all devices, and its expansion depends on the shape of the mesh.
         written_as: ``written_as(groups, *attributes)``: the call of another collective that programs contain instead,
             for groups of device numbers; None: programs contain this one.
+        asked: The attributes that a call of ttnn gives besides the axis; None: all but the last one.
     """
 
     expand: Callable[..., Sequence[Results]]
@@ -253,6 +254,22 @@ class Collective(Operation):
     axis_by_axis: bool = False
     depends_on_mesh: bool = False
     written_as: Callable[..., Call] | None = None
+    asked: tuple[str, ...] | None = None
+
+    def axis_asked(self, devices: MeshDevices, statics: tuple[Any, ...]) -> int | None:
+        """The axis that a call of ttnn gives for an op with these attributes in a program.
+
+        Raises:
+            ArgumentError: No axis gives the op.
+        """
+        if self.attributes[-1] is AXIS:
+            axis: int | None = statics[-1]
+            return axis
+        own = tuple(statics[: len(self.asked or ())])
+        for each in range(len(devices.shape)):
+            if self.in_program(devices, each, own) == (self, statics):
+                return each
+        raise ArgumentError(f"`{self.name}`: its groups lie along no axis of the mesh")
 
     @property
     def dtypes(self) -> frozenset[DataType]:

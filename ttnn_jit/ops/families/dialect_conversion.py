@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.ops.families.complex_parts import (
@@ -22,6 +22,7 @@ from ttnn_jit.ops.families.complex_parts import (
 )
 from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, TtirOps
 from ttnn_jit.ops.families.decomposition import Value
+from ttnn_jit.ops.families.sharding_rule import Shape, ShardingRule, pointwise
 from ttnn_jit.ops.families.text_operation import OpInText, Role, TextCall, TextOperation, TextOps, element_of
 from ttnn_jit.process.dataclass import dataclass
 
@@ -52,6 +53,9 @@ class RegionInText(ABC):
         """Of a comparator of a sort: the operand that it compares and ``LT`` or ``GT``; None if it does more."""
 
 
+RuleOfCall: TypeAlias = Callable[[Any, Sequence[Shape], Sequence[Shape]], ShardingRule]
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Conversion(TextOperation):
     """An op of another dialect in terms of TTIR.
@@ -68,6 +72,9 @@ class Conversion(TextOperation):
         neutral: ``neutral(x)``: the number that changes no element of `x` in that reduction.
         of_complex: As `convert`, of a call with complex numbers: operands and results are `ComplexTensor` objects
             (complex_parts.py); None: it is refused.
+        sharded_by: ``sharded_by(call, operands, results)``: its rule, from the shapes of these; None: that of an
+            elementwise op, or the op is computed on whole tensors.
+        states_parts: The attributes of which one says how its result is cut among devices; its result is its operand.
     """
 
     convert: Convert
@@ -78,6 +85,15 @@ class Conversion(TextOperation):
     reduction: str = ""
     neutral: Callable[[Tensor], float] | None = None
     of_complex: Convert | OnPairs | None = None
+    sharded_by: RuleOfCall | None = None
+    states_parts: tuple[str, ...] = ()
+
+    def sharding_rule(
+        self, call: ConversionCall, operands: Sequence[Shape], results: Sequence[Shape]
+    ) -> ShardingRule | None:
+        """How the op is computed on parts; None if it is computed on whole tensors alone."""
+        rule = self.sharded_by or (pointwise if self.is_elementwise else None)
+        return None if rule is None or not results else rule(call, operands, results)
 
     def converted(self, ops: TtirOps, call: ConversionCall) -> list[Tensor]:
         """The results by ops of TTIR.
@@ -182,6 +198,8 @@ _OPTIONS = (
     "neutral",
     "of_complex",
     "refusal",
+    "sharded_by",
+    "states_parts",
 )
 
 

@@ -198,6 +198,10 @@ class TextCall:
         return x if isinstance(result, OpenResult) else x.reshape(tuple(result.shape))
 
 
+OnDevice = Callable[..., Value]
+"""``exchange(collective, tensor, *attributes)``: the result of a collective on each device."""
+
+
 @dataclass(frozen=True)
 class OpInText:
     """The names of one op.
@@ -291,6 +295,8 @@ class TextOperation:
             sums to bfloat16 after every tile; None: it has no such sums.
         in_float32: Operands are cast to float32, and each result is rounded once; else each call rounds its result.
         refusal: Why it is not executed; "" if it is.
+        on_device: ``on_device(exchange, call)``: of an exchange, its result on the device that a function is written
+            for, by ``exchange(collective, tensor, *attributes)``; None where no collectives of ttnn give it.
     """
 
     names: tuple[str, ...]
@@ -308,6 +314,7 @@ class TextOperation:
     compared_elements: Callable[[Any, TextCall, Sequence[Any]], Sequence[Any]] | None = None
     accumulator_error: Callable[[Any, TextCall], Any] | None = None
     refusal: str = ""
+    on_device: Callable[[OnDevice, TextCall], Value] | None = None
 
     def bound(
         self, operands: Sequence[Any], sizes: Sequence[int] | None, attributes: Mapping[str, Any]
@@ -352,6 +359,7 @@ _OPTIONS = (
     "moves",
     "compared_elements",
     "accumulator_error",
+    "on_device",
 )
 
 

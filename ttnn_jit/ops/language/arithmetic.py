@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any
 
 from ttnn_jit.ops.language.emit import Emit, EmitIntegers, EmitTruths, EmitWideFloats, EmitWideIntegers
-from ttnn_jit.specs.dtypes import BOOLS, FLOATS, INTEGERS, WIDE_FLOATS, WIDE_INTEGERS, Storage
+from ttnn_jit.specs.dtype_traits import Storage
+from ttnn_jit.specs.dtypes import BOOLS, FLOATS, INTEGERS, WIDE_FLOATS, WIDE_INTEGERS
 from ttnn_jit.specs.tensor_spec import DataType
 
 

@@ -1,4 +1,4 @@
-"""Attention of training in texts, and routers of experts."""
+"""Attention of texts, also of training, and routers of experts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.ops.attention.attention import SCALED_DOT_PRODUCT_ATTENTION as WHOLE
 from ttnn_jit.ops.families.decomposition import Value
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, TextOps, text
 from ttnn_jit.ops.movement.sequences import arange
@@ -167,6 +168,37 @@ TOPK_ROUTER = text(
     ],
 )
 
+
+def _with_faithful_sink(call: TextCall) -> Any:
+    """The sink of TTIR, which `scale` does not multiply, as that of ttnn, which it does."""
+    if call.attention_sink is None:
+        return None
+    scale = call.query.shape[-1] ** -0.5 if call.scale is None else call.scale
+    return call.attention_sink if scale in {0.0, 1.0} else call.attention_sink * (1.0 / scale)
+
+
+def _attention(ops: TextOps, call: TextCall) -> Value:
+    operands = [call.query, call.key, call.value, call.attention_mask, _with_faithful_sink(call)]
+    found: Value = ops.call(WHOLE, operands, call.is_causal, call.scale, call.sliding_window_size)
+    return found
+
+
+def _attention_in_torch(torch: Any, call: TextCall) -> Any:
+    operands = [call.query, call.key, call.value, call.attention_mask, _with_faithful_sink(call)]
+    return WHOLE.golden(torch, *operands, call.is_causal, call.scale, call.sliding_window_size)
+
+
+ATTENTION = text(
+    "ttir.scaled_dot_product_attention",
+    "query key value attention_mask? attention_sink?",
+    _attention,
+    _attention_in_torch,
+    is_causal=True,
+    scale=None,
+    sliding_window_size=None,
+    rounds_intermediates=True,
+)
+
 # --- Latent attention -------------------------------------------------------------------------------------------------
 
 
@@ -240,4 +272,4 @@ INDEX_SCORES = text(
     in_float32=True,
 )
 
-TEXTS = (SDPA_FORWARD, SDPA_BACKWARD, TOPK_ROUTER, LATENT_PREFILL, INDEX_SCORES)
+TEXTS = (SDPA_FORWARD, SDPA_BACKWARD, TOPK_ROUTER, ATTENTION, LATENT_PREFILL, INDEX_SCORES)

@@ -79,7 +79,7 @@ POW_SCALAR = text(
 )
 
 
-def _unit(ops: Ops, call: TextCall) -> Value:
+def uniform_numbers(ops: Ops, call: TextCall) -> Value:
     """Numbers by a hash of the seed and the index (lowbias32), uniform in [0, 1)."""
     shape = tuple(call.result.shape)
     count = math.prod(shape)
@@ -92,7 +92,7 @@ def _unit(ops: Ops, call: TextCall) -> Value:
 
 
 def _rand(ops: Ops, call: TextCall) -> Value:
-    found: Value = _unit(ops, call) * (call.high - call.low) + call.low
+    found: Value = uniform_numbers(ops, call) * (call.high - call.low) + call.low
     return found
 
 
@@ -127,7 +127,9 @@ WHERE = text(
 DROPOUT = text(
     "ttir.dropout ttnn.dropout",
     "input",
-    lambda ops, call: ops.where(_flags(ops, ops.ge(_unit(ops, call), call.prob)), call.input * call.scale, 0.0),
+    lambda ops, call: ops.where(
+        _flags(ops, ops.ge(uniform_numbers(ops, call), call.prob)), call.input * call.scale, 0.0
+    ),
     lambda torch, call: torch.zeros_like(call.input),
     is_random=True,
     in_float32=True,

@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.collectives import device_exchanges as exchanges
 from ttnn_jit.ops.families.collective import tree_fold
 from ttnn_jit.ops.families.decomposition import Ops, Value
-from ttnn_jit.ops.families.text_operation import REQUIRED, Role, TextCall, TextOperation, text
+from ttnn_jit.ops.families.text_operation import REQUIRED, OnDevice, Role, TextCall, TextOperation, text
 from ttnn_jit.ops.language.axes import axis_of
 from ttnn_jit.ops.texts import exchange_goldens
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
@@ -93,10 +94,24 @@ def parts_of(x: Any, axis: int, count: int, part: Part) -> list[Any]:
     return [part(x, axis, index * extent, (index + 1) * extent) for index in range(count)]
 
 
+def _axis_of_groups(call: TextCall) -> int:
+    """The axis of the mesh along which its groups lie.
+
+    Raises:
+        ShapeError: They lie along none.
+    """
+    groups = sorted(_listed_groups(call))
+    for axis in range(max(2, len(call.mesh))):
+        if groups == groups_along(call.mesh, axis):
+            return axis
+    raise ShapeError("its groups lie along no axis of the mesh, as those of ttnn do")
+
+
 ALL_REDUCE = _of_group(
     "ttir.all_reduce ttnn.all_reduce ttir.all_reduce_async ttnn.all_reduce_async",
     lambda call, tensors, fold, *_: [fold(call.reduce_type)] * len(tensors),
     exchange_goldens.all_reduce,
+    on_device=lambda exchange, call: exchange(exchanges.ALL_REDUCE, call.input, call.reduce_type, call.cluster_axis),
     reduce_type=REQUIRED,
     cluster_axis=REQUIRED,
 )
@@ -106,6 +121,7 @@ ALL_GATHER = _of_group(
         [join(tensors, _positive(call.all_gather_dim, tensors[0]))] * len(tensors) if len(tensors) > 1 else tensors
     ),
     exchange_goldens.all_gather,
+    on_device=lambda exchange, call: exchange(exchanges.ALL_GATHER, call.input, call.all_gather_dim, call.cluster_axis),
     all_gather_dim=REQUIRED,
     cluster_axis=REQUIRED,
 )
@@ -115,6 +131,9 @@ REDUCE_SCATTER = _of_group(
         fold(call.reduce_type), _positive(call.scatter_dim, tensors[0]), len(tensors), part
     ),
     exchange_goldens.reduce_scatter,
+    on_device=lambda exchange, call: exchange(
+        exchanges.REDUCE_SCATTER, call.input, call.scatter_dim, call.reduce_type, call.cluster_axis
+    ),
     reduce_type=REQUIRED,
     scatter_dim=REQUIRED,
     cluster_axis=REQUIRED,
@@ -125,6 +144,7 @@ MESH_PARTITION = _of_group(
         parts_of(each, _positive(call.dim, each), len(tensors), part)[index] for index, each in enumerate(tensors)
     ],
     exchange_goldens.mesh_partition,
+    on_device=lambda exchange, call: exchange(exchanges.MESH_PARTITION, call.input, call.dim, call.cluster_axis),
     dim=REQUIRED,
     cluster_axis=None,
 )
@@ -168,6 +188,14 @@ ALL_TO_ALL = _of_group(
     _all_to_all,
     exchange_goldens.all_to_all,
     groups=_listed_groups,
+    on_device=lambda exchange, call: exchange(
+        exchanges.ALL_TO_ALL,
+        call.input,
+        call.concat_dim,
+        call.split_dim,
+        call.split_count,
+        tuple(map(tuple, groups_along(call.mesh, _axis_of_groups(call)))),
+    ),
     split_dim=REQUIRED,
     concat_dim=REQUIRED,
     split_count=REQUIRED,
@@ -235,24 +263,39 @@ def _coordinates(mesh: Sequence[int]) -> list[tuple[int, ...]]:
     return [*itertools.product(*map(range, (1,) * (2 - len(mesh)) + tuple(mesh)))]
 
 
-def _counts(call: TextCall) -> list[int]:
-    """Into how many parts each axis of the mesh cuts its dimension; 1 where it cuts none."""
-    shape = call.shard_shape
-    return [int(shape[dim]) if 0 <= dim < len(shape) else 1 for dim in call.shard_dims]
+def _counts(call: TextCall, extents: Sequence[int]) -> list[int]:
+    """Into how many parts each axis of the mesh cuts its dimension; 1 where it cuts none.
+
+    Several axes cut one dimension along all their devices.
+    """
+    shape, dims = call.shard_shape, call.shard_dims
+    counts = [int(shape[dim]) if 0 <= dim < len(shape) else 1 for dim in dims]
+    shared = {dim for dim in dims if [*dims].count(dim) > 1}
+    for dim in shared:
+        own = [axis for axis, each in enumerate(dims) if each == dim and axis < len(extents)]
+        if math.prod(extents[axis] for axis in own) == counts[own[0]]:
+            for axis in own:
+                counts[axis] = extents[axis]
+    return counts
 
 
-def _sharded(call: TextCall, join: Callable[[list[Any], int], Any], part: Part) -> list[Any]:
-    inputs, dims = call.input, call.shard_dims
-    if call.shard_type not in {"devices", "identity"}:
-        return list(inputs)
-    counts = _counts(call)
-    extents = (1,) * (2 - len(call.mesh)) + tuple(call.mesh)
+def _checked_counts(call: TextCall, extents: Sequence[int]) -> list[int]:
+    counts = _counts(call, extents)
     for axis, count in enumerate(counts):
         if count not in {1, extents[axis]}:
             raise ShapeError(
                 f"it cuts a dimension into {count}, and axis {axis} of the mesh has {extents[axis]} devices",
                 help="`--mesh 2x4` names a mesh",
             )
+    return counts
+
+
+def _sharded(call: TextCall, join: Callable[[list[Any], int], Any], part: Part) -> list[Any]:
+    inputs, dims = call.input, call.shard_dims
+    if call.shard_type not in {"devices", "identity"}:
+        return list(inputs)
+    extents = (1,) * (2 - len(call.mesh)) + tuple(call.mesh)
+    counts = _checked_counts(call, extents)
     if call.shard_direction == "full_to_shard":
         return [_cut(x, dims, counts, place, part) for x, place in zip(inputs, _coordinates(call.mesh), strict=True)]
     return [_joined([*inputs], [*extents], [*dims], counts, join)] * len(inputs)
@@ -278,12 +321,64 @@ def _joined(tensors: list[Any], extents: list[int], dims: list[int], counts: lis
     return join(parts, dims[0]) if cuts else parts[0]
 
 
+class Placement(NamedTuple):
+    """How a whole tensor is cut among the devices of a mesh, or joined of their tensors.
+
+    Attributes:
+        dims: The dimension that each axis of the mesh cuts; -1 for one along which tensors are equal.
+        is_cut: It is cut; else joined.
+    """
+
+    dims: tuple[int, ...]
+    is_cut: bool
+
+
+def placement_of(call: TextCall) -> Placement | None:
+    """The placement that an op that cuts or joins tensors says; None of an op that exchanges otherwise.
+
+    Raises:
+        ShapeError: It cuts into other parts than the mesh has devices.
+    """
+    given = vars(call)
+    extents = (1,) * (2 - len(call.mesh)) + tuple(call.mesh)
+    if "shard_dims" in given:
+        if call.shard_type not in {"devices", "identity"}:
+            return Placement((-1,) * len(extents), call.shard_direction == "full_to_shard")
+        counts = _checked_counts(call, extents)
+        pairs = zip(call.shard_dims, counts, strict=True)
+        dims = tuple(int(dim) if count > 1 else -1 for dim, count in pairs)
+        return Placement((*dims, *(-1,) * (len(extents) - len(dims))), call.shard_direction == "full_to_shard")
+    if "mapper_config" in given:
+        return Placement(tuple(_placements(call)[0]), is_cut=True)
+    if "composer_config" in given:
+        own = _extents(call, call.composer_config)
+        pairs = zip(_composed(call, own), own, strict=True)
+        return Placement(tuple(int(dim) if count > 1 else -1 for dim, count in pairs), is_cut=False)
+    return None
+
+
+def _by_axes(exchange: OnDevice, call: TextCall) -> Value:
+    """A tensor that is whole on every device cut along one axis after the other, or one that is cut joined."""
+    placement = placement_of(call)
+    assert placement is not None, "the op cuts or joins"
+    found: Value = call.input
+    axes = [*enumerate(placement.dims)]
+    for axis, dim in axes if placement.is_cut else reversed(axes):
+        if dim >= 0:
+            found = exchange(exchanges.MESH_PARTITION if placement.is_cut else exchanges.ALL_GATHER, found, dim, axis)
+    return found
+
+
 def _sharded_in_torch(torch: Any, call: TextCall) -> list[Any]:
     if call.shard_type not in {"devices", "identity"}:
         return [*call.input]
     mesh = [*(1,) * (2 - len(call.mesh)), *call.mesh]
     dims = [dim if dim < len(call.shard_shape) else -1 for dim in call.shard_dims]
-    counts = [call.shard_shape[dim] if dim >= 0 else 1 for dim in dims]
+    shared = [dim >= 0 and dims.count(dim) > 1 for dim in dims]
+    counts = [
+        extent if of_several else call.shard_shape[dim] if dim >= 0 else 1
+        for dim, of_several, extent in zip(dims, shared, mesh, strict=False)
+    ]
     if call.shard_direction == "full_to_shard":
         return exchange_goldens.sharded(call.input, mesh, dims, counts)
     return [exchange_goldens.assembled(torch, call.input, mesh, dims, counts)] * len(call.input)
@@ -295,6 +390,7 @@ MESH_SHARD = text(
     lambda ops, call: _sharded(call, ops.concat, ops.part),
     _sharded_in_torch,
     role=Role.EXCHANGES,
+    on_device=_by_axes,
     shard_type=REQUIRED,
     shard_direction=REQUIRED,
     shard_shape=REQUIRED,
@@ -359,6 +455,7 @@ DISTRIBUTE = text(
         call.input, [*(1,) * (2 - len(call.mesh)), *call.mesh], *_placements(call)
     ),
     role=Role.EXCHANGES,
+    on_device=_by_axes,
     mapper_config=REQUIRED,
     cq_id=None,
 )
@@ -368,6 +465,7 @@ AGGREGATE = text(
     _aggregated,
     _aggregated_in_torch,
     role=Role.EXCHANGES,
+    on_device=_by_axes,
     composer_config=REQUIRED,
 )
 

@@ -62,6 +62,23 @@ def predicted_ns(launch: Launch, nbytes: int) -> float:
     return max(elements * launch.picoseconds / 1000, nbytes / HOST_COSTS.bytes_per_ns)
 
 
+def nanoseconds_of(launch: Launch, itemsizes: Sequence[int], nbytes: int) -> float:
+    """Predicted time of a launch on one thread; 0 for one whose kernel runs whole, which may not be thread-safe.
+
+    Arguments are those of `chunks_of`.
+    """
+    if not launch.picoseconds:
+        return 0.0
+    touched = (_touched_elements(launch, own) for own in _strides(launch))
+    moved = sum(count * itemsize for count, itemsize in zip(touched, itemsizes, strict=True))
+    return predicted_ns(launch, min(nbytes, moved))  # a launch may touch a small part of a tensor
+
+
+def share_of_a_chunk(count: int) -> int:
+    """The items of a chunk, of so many that threads share."""
+    return max(1, count // (CHUNKS_PER_CPU * _cpus()))
+
+
 def chunks_of(launch: Launch, itemsizes: Sequence[int], nbytes: int) -> Chunks | None:
     """The chunks of a launch; None if it is too short to share or its kernel cannot be divided.
 
@@ -72,14 +89,12 @@ def chunks_of(launch: Launch, itemsizes: Sequence[int], nbytes: int) -> Chunks |
     """
     if not launch.picoseconds or predicted_ns(launch, nbytes) < HOST_COSTS.shared_from_ns:
         return None
-    touched = [_touched_elements(launch, own) for own in _strides(launch)]
-    moved = sum(count * itemsize for count, itemsize in zip(touched, itemsizes, strict=True))
-    time = predicted_ns(launch, min(nbytes, moved))  # a launch may touch a small part of a tensor
+    time = nanoseconds_of(launch, itemsizes, nbytes)
     if time < HOST_COSTS.shared_from_ns:
         return None
     loops = launch.loops
     extents, strides = launch.params[:loops], launch.params[loops:]
-    elements = max(touched)
+    elements = max(_touched_elements(launch, own) for own in _strides(launch))
     evenly = _loops_to_cut_evenly(launch) if elements == math.prod(extents) else []
     found = _whole_loop(launch, elements, evenly) if evenly else _loop_of_reuse(launch, elements)
     if found is None:
@@ -101,7 +116,7 @@ def _loops_to_cut_evenly(launch: Launch) -> list[int]:
     adjacent elements, not a few elements of every row. Reductions over columns are cut into wide strips, by the rule
     for launches with reuse.
     """
-    outer = [loop for loop in _cuttable(launch) if loop and launch.params[loop] >= _min_parallel_extent()]
+    outer = [loop for loop in _cuttable(launch) if loop and launch.params[loop] >= min_parallel_extent()]
     has_columns = bool(launch.reduced) and 0 not in launch.reduced
     return outer[-1:] if outer or has_columns else _cuttable(launch)
 
@@ -120,7 +135,7 @@ def _whole_loop(launch: Launch, elements: int, loops: Sequence[int]) -> tuple[in
 def _loop_of_reuse(launch: Launch, elements: int) -> tuple[int, int] | None:
     """The loop to cut of a launch with reuse, and its extent in a chunk: chunks are few and large."""
     cuttable = _cuttable(launch)
-    long = (loop for loop in cuttable if launch.params[loop] >= _min_parallel_extent())
+    long = (loop for loop in cuttable if launch.params[loop] >= min_parallel_extent())
     # An operand of one element moves along no loop, and costs nothing to read again.
     moving = [own for own in _strides(launch) if any(own)]
     all_moving = [loop for loop in long if all(own[loop] for own in moving)]
@@ -129,7 +144,7 @@ def _loop_of_reuse(launch: Launch, elements: int) -> tuple[int, int] | None:
         return None
     if not all_moving and (outer := _loops_around_rows(launch)):
         cut = 0 if _has_few_rows(launch) else outer[-1]
-        return cut, -(-launch.params[cut] // _min_parallel_extent())
+        return cut, -(-launch.params[cut] // min_parallel_extent())
     size = max(1, _even_chunk(elements, CHUNKS_PER_CPU_OF_REUSE) * launch.params[loop] // elements)
     return loop, size if all_moving and loop else -(-size // ELEMENTS_OF_REGISTER_TILES) * ELEMENTS_OF_REGISTER_TILES
 
@@ -138,15 +153,15 @@ def _loops_around_rows(launch: Launch) -> list[int]:
     """Loops around the rows of windows, over images or their rows, that divide evenly among threads."""
     if len(launch.reduced) < 2:
         return []
-    extents, least = launch.params, _min_parallel_extent()
+    extents, least = launch.params, min_parallel_extent()
     return [loop for loop in _cuttable(launch)[2:] if extents[loop] % least == 0 or extents[loop] >= 4 * least]
 
 
 def _has_few_rows(launch: Launch) -> bool:
     """Whether packing the columns of windows in every chunk of rows takes longer than reading all rows in every one."""
-    if 0 in launch.reduced or launch.params[0] % (ELEMENTS_OF_REGISTER_TILES * _min_parallel_extent()):
+    if 0 in launch.reduced or launch.params[0] % (ELEMENTS_OF_REGISTER_TILES * min_parallel_extent()):
         return False
-    return math.prod(launch.params[loop] for loop in _cuttable(launch)[1:]) < ROWS_OF_A_CHUNK * _min_parallel_extent()
+    return math.prod(launch.params[loop] for loop in _cuttable(launch)[1:]) < ROWS_OF_A_CHUNK * min_parallel_extent()
 
 
 def _strides(launch: Launch) -> Iterator[tuple[int, ...]]:
@@ -156,8 +171,8 @@ def _strides(launch: Launch) -> Iterator[tuple[int, ...]]:
         yield params[start : start + loops]
 
 
-def _min_parallel_extent() -> int:
-    """The least extent of a loop that threads can share."""
+def min_parallel_extent() -> int:
+    """The least extent of a loop, or number of launches, that all threads share."""
     return CHUNKS_PER_CPU_OF_REUSE * _cpus()
 
 

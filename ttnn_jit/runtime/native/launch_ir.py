@@ -9,6 +9,9 @@ A kernel of several chunks runs chunk by chunk: chunk i advances the operands' a
 shorter loops (`ttnn_jit.runtime.native.chunks`). Kernels do not see chunks. A caller that finds the pool in use, by
 another thread or by a call from inside a kernel, runs its kernels alone.
 
+Short launches that do not depend on each other are a *group* (`ttnn_jit.runtime.native.launch_groups`): one kernel,
+whose operands are the addresses of the buffers and the chunks. Each chunk is some of these launches, in order.
+
 Bound: a load and a store per operand and kernel (benchmarks/programs/latency.py).
 """
 
@@ -17,11 +20,12 @@ from __future__ import annotations
 from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
 from ttnn_jit.kernels.llvm.llvm_module import ModuleText
 from ttnn_jit.kernels.llvm.types import I64, PTR, VOID, type_of
-from ttnn_jit.kernels.llvm.values import i64, zero
+from ttnn_jit.kernels.llvm.values import Value, i64, zero
 from ttnn_jit.runtime.native.copy_ir import copy_function
 from ttnn_jit.runtime.native.helper_ir import SHARE_SYMBOL, helper_functions
 from ttnn_jit.runtime.native.launch_symbols import (
     CALL_SYMBOL,
+    LAUNCH_EACH_SYMBOL,
     REPLAY_SYMBOL,
     UNLOCKED_CALL_SYMBOL,
     UNLOCKED_REPLAY_SYMBOL,
@@ -29,8 +33,11 @@ from ttnn_jit.runtime.native.launch_symbols import (
 )
 from ttnn_jit.runtime.native.native_record import NativeRecord
 from ttnn_jit.runtime.native.structures import (
+    BUFFERS,
     FIELD_BYTES,
     CallArguments,
+    GroupChunk,
+    GroupParams,
     LaunchEntry,
     LaunchTable,
     ReplayArguments,
@@ -40,11 +47,21 @@ from ttnn_jit.runtime.native.structures import (
 _LAUNCH_SYMBOL = "ttnn_jit_launch"
 _REPLAY_ALL_SYMBOL = "ttnn_jit_replay_all"
 _CALL_ONE_SYMBOL = "ttnn_jit_call_one"
-_ENTRY = type_of(f"[{LaunchEntry.nbytes // FIELD_BYTES} x i64]")
+_ENTRY, _CHUNK = (type_of(f"[{each.nbytes // FIELD_BYTES} x i64]") for each in (LaunchEntry, GroupChunk))
 
 
 def _function(name: str, module: ModuleText, *parameters: str) -> FunctionBuilder:
     return FunctionBuilder(name, module, [Parameter(each, PTR) for each in parameters], is_internal=True, attributes="")
+
+
+def _gather(f: FunctionBuilder, entry: NativeRecord, pointers: Value, gathered: Value) -> None:
+    """Emit: store the addresses of the operands of a launch."""
+    indices, offsets = entry.load(LaunchEntry.indices), entry.load(LaunchEntry.offsets)
+    with f.count("operand", entry.load(LaunchEntry.operands, "operands")) as operand:
+        index = f.load(I64, f.element(indices, I64, operand.index))
+        buffer = f.load(PTR, f.element(pointers, PTR, index), hint="buffer")
+        offset = f.load(I64, f.element(offsets, I64, operand.index))
+        f.store(f.ptr_add(buffer, offset), f.element(gathered, PTR, operand.index))
 
 
 def _launch(module: ModuleText) -> str:
@@ -53,18 +70,14 @@ def _launch(module: ModuleText) -> str:
     _, pool, pointers = f.parameters
     table = NativeRecord(f, f.parameters[0])
     kernels, widest = table.load(LaunchTable.kernels, "kernels"), table.load(LaunchTable.widest, "widest")
+    f.store(pointers, f.ptr_add(pointers, BUFFERS * FIELD_BYTES))
     gathered = f.alloca(PTR, widest, hint="gathered")
     alone = f.compare("eq", pool, zero(PTR), "alone")
     entries = table.end_of(LaunchTable, "entries")
     with f.count("kernel", kernels) as kernel:
         entry = NativeRecord(f, f.element(entries, _ENTRY, kernel.index, "at"))
-        indices, offsets = entry.load(LaunchEntry.indices), entry.load(LaunchEntry.offsets)
         chunks = entry.load(LaunchEntry.chunks, "chunks")
-        with f.count("operand", entry.load(LaunchEntry.operands, "operands")) as operand:
-            index = f.load(I64, f.element(indices, I64, operand.index))
-            buffer = f.load(PTR, f.element(pointers, PTR, index), hint="buffer")
-            offset = f.load(I64, f.element(offsets, I64, operand.index))
-            f.store(f.ptr_add(buffer, offset), f.element(gathered, PTR, operand.index))
+        _gather(f, entry, pointers, gathered)
         whole, claim, share, following = (f.new_block(name) for name in ("whole", "claim", "share", "next"))
         f.branch_if(f.bit_or(alone, f.compare("ult", chunks, 2)), whole, claim)
         f.begin(claim)
@@ -77,6 +90,27 @@ def _launch(module: ModuleText) -> str:
         f.call_at(entry.load(LaunchEntry.function), VOID, gathered, entry.load(LaunchEntry.params))
         f.branch(following)
         f.begin(following)
+    return f.build()
+
+
+def _launch_each(module: ModuleText) -> str:
+    """``void launch_each(ptr operands, ptr params)``: the launches of some chunks of a group, whole, on this thread.
+
+    The operands are the addresses of the buffers and the first `GroupChunk`; the params are `GroupParams`.
+    """
+    parameters = Parameter("operands", PTR), Parameter("params", PTR)
+    f = FunctionBuilder(LAUNCH_EACH_SYMBOL, module, parameters, attributes="")
+    operands, params = f.parameters[0], NativeRecord(f, f.parameters[1])
+    pointers = f.load(PTR, operands, hint="pointers")
+    chunks = f.load(PTR, f.element(operands, PTR, 1), hint="first")
+    gathered = f.alloca(PTR, params.load(GroupParams.widest, "widest"), hint="gathered")
+    with f.count("chunk", params.load(GroupParams.chunks, "chunks")) as number:
+        chunk = NativeRecord(f, f.element(chunks, _CHUNK, number.index, "chunk.at"))
+        entries = f.ptr_add(chunk.start, chunk.load(GroupChunk.entries), "entries")
+        with f.count("launch", chunk.load(GroupChunk.launches, "launches")) as launch:
+            entry = NativeRecord(f, f.element(entries, _ENTRY, launch.index, "at"))
+            _gather(f, entry, pointers, gathered)
+            f.call_at(entry.load(LaunchEntry.function), VOID, gathered, entry.load(LaunchEntry.params))
     return f.build()
 
 
@@ -146,7 +180,7 @@ def launch_text(architecture: str, threads: HostThreads) -> str:
     """
     module = ModuleText()
     definitions = [
-        *(write(module) for write in (_launch, _call_one, _replay_all, copy_function)),
+        *(write(module) for write in (_launch, _launch_each, _call_one, _replay_all, copy_function)),
         *(_builtin(symbol, runs, module, releases_gil=gives) for symbol, runs, gives in _BUILTINS),
         *helper_functions(architecture, threads, module),
     ]

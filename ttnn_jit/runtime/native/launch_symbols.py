@@ -16,6 +16,9 @@ PYTHON_API = ("PyLong_AsVoidPtr", "PyErr_Occurred", "PyEval_SaveThread", "PyEval
 """The functions that the builtins call. They, and METH_FASTCALL, belong to CPython's stable ABI."""
 
 COPY_SYMBOL = "ttnn_jit_copy"
+LAUNCH_EACH_SYMBOL = "ttnn_jit_launch_each"
+KERNEL_SYMBOLS = (COPY_SYMBOL, LAUNCH_EACH_SYMBOL)
+"""The functions that launch tables name as kernels."""
 HELP_SYMBOL = "ttnn_jit_help"
 NEW_POOL_SYMBOL = "ttnn_jit_new_pool"
 

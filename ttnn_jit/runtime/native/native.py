@@ -15,7 +15,13 @@ from ttnn_jit.process.compile_lock import compiles, compiling, interrupts_postpo
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.native.executable import address_in_process, mapped
 from ttnn_jit.runtime.native.image import Image, image_of
-from ttnn_jit.runtime.native.launch_symbols import BUILTIN_SYMBOLS, CALL_SYMBOL, COPY_SYMBOL, PYTHON_API, HostThreads
+from ttnn_jit.runtime.native.launch_symbols import (
+    BUILTIN_SYMBOLS,
+    CALL_SYMBOL,
+    KERNEL_SYMBOLS,
+    PYTHON_API,
+    HostThreads,
+)
 
 
 @dataclass(frozen=True)
@@ -67,7 +73,7 @@ def llvm_version() -> str:
     return f"llvmlite {llvmlite.__version__}, LLVM {'.'.join(map(str, llvm_version_info))}"
 
 
-LAUNCH_FUNCTIONS = frozenset({*BUILTIN_SYMBOLS, COPY_SYMBOL, *HOST_THREADS.symbols})
+LAUNCH_FUNCTIONS = frozenset({*BUILTIN_SYMBOLS, *KERNEL_SYMBOLS, *HOST_THREADS.symbols})
 """The functions that `launch_address` knows."""
 
 KeptCode = Callable[[str, Callable[[], bytes], Callable[[bytes], bool]], bytes]

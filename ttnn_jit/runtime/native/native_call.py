@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import ctypes
 from array import array
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TypeAlias
 
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.native import native
-from ttnn_jit.runtime.native.chunks import chunks_of
+from ttnn_jit.runtime.native.chunks import chunks_of, nanoseconds_of
 from ttnn_jit.runtime.native.entry import entry
+from ttnn_jit.runtime.native.launch_groups import Memories, TimedLaunch, groups_of
 from ttnn_jit.runtime.native.launch_symbols import COPY_SYMBOL
+from ttnn_jit.runtime.native.launch_table import UNSHARED, Arrays, LaunchTableWriter, TableEntry, int64_array
 from ttnn_jit.runtime.native.panels import PanelLayout, with_flag, without_flag
-from ttnn_jit.runtime.native.structures import FIELD_BYTES, TABLE, CopyParams, LaunchEntry, LaunchTable
+from ttnn_jit.runtime.native.structures import CopyParams, LaunchEntry, LaunchTable
 from ttnn_jit.runtime.native.threads import HELPERS
 from ttnn_jit.runtime.plans.launches import Launch, runs_of
 from ttnn_jit.runtime.plans.plan import ProgramPlan
@@ -92,87 +94,56 @@ def link(
         return None
     called = {name: native.kernel_address(name, code) for name, code in objects.items() if name not in plan.kernels}
     addresses = {kernel: native.kernel_address(kernel, objects[kernel], called) for kernel in plan.kernels}
-    widest = max(len(launch.operands) for launch, _ in runs)
-    table = LaunchTable.int64s(kernels=len(runs), widest=widest)
-    arrays = _Arrays()
-    specs, buffers = plan.operands, len(plan.buffers)
-    constants = LaunchTable.nbytes + len(runs) * LaunchEntry.nbytes - buffers * FIELD_BYTES
+    arrays = Arrays()
+    specs = plan.operands
     # Launches that differ only in which buffers they take, as those of the layers of a model, share their parameters.
-    entries: dict[object, _Entry] = {}
+    entries: dict[object, TableEntry] = {}
+    found = []
     for launch, rounds in runs:
         params, operands = launch.params_in(rounds), [specs[index] for index in launch.operands]
         layout = in_panels.get(launch.operands[launch.panels[0]]) if launch.panels and in_panels else None
         key = (launch.kernel, params, layout, launch.picoseconds, launch.reduced, launch.whole, *operands)
-        found = entries.get(key)
-        if found is None:
-            found = entries[key] = _entry_of(launch.in_round(rounds) if rounds else launch, operands, layout, arrays)
-        fields, itemsizes = found
-        offsets = launch.offsets_in(rounds)
-        moves = tuple(map(int.__mul__, offsets, itemsizes)) if any(offsets) else offsets
-        indices = launch.operands
-        if plan.constants:  # a word each, in order behind the table
-            pairs = list(zip(indices, moves, strict=True))
-            moves = tuple([move if index < buffers else constants + index * FIELD_BYTES for index, move in pairs])
-            indices = tuple([index if index < buffers else TABLE for index in indices])
-        start = arrays.address(moves)
-        named = {"function": addresses[launch.kernel], "indices": arrays.address(indices), "offsets": start}
-        table += map({**named, **fields}.__getitem__, _ENTRY_FIELDS)
-    packed = int64_array([*table, *(constant.bits for constant in plan.constants)])
-    releases_gil = any(fields["wakes"] for fields, _ in entries.values()) or plan.bytes_touched >= RELEASE_GIL_BYTES
-    is_parallel = any(fields["chunks"] > 1 for fields, _ in entries.values())
+        if key not in entries:
+            address = addresses[launch.kernel]
+            entries[key] = _entry_of(launch.in_round(rounds) if rounds else launch, address, operands, layout, arrays)
+        found.append(entries[key])
+    timed = [TimedLaunch(*run, own.nanoseconds, own.is_cut) for run, own in zip(runs, found, strict=True)]
+    groups = [*groups_of(timed, Memories(len(plan.buffers), plan.made_in_place, plan.positions))]
+    packed = LaunchTableWriter(plan, runs, found, arrays).table(groups)
+    wakes = any(own.fields["wakes"] for own in found) or any(group.wakes for group in groups)
+    releases_gil = wakes or plan.bytes_touched >= RELEASE_GIL_BYTES
+    is_parallel = bool(groups) or any(own.is_cut for own in found)
     function = entry(releases_gil=releases_gil)
     return NativeCall(
         function, ctypes.addressof(packed), is_parallel, releases_gil, len(runs), (packed, *arrays.kept())
     )
 
 
-class _Arrays:
-    """The arrays of a launch table; equal ones are one."""
-
-    def __init__(self) -> None:
-        self._made: dict[tuple[int, ...], tuple[int, array[int]]] = {}
-
-    def address(self, values: tuple[int, ...]) -> int:
-        """The address of an array with these numbers."""
-        found = self._made.get(values)
-        if found is None:
-            # Made in half the time of an array of ctypes. An extra element gives an empty one an address.
-            made = array("q", (*values, 0))
-            found = self._made[values] = made.buffer_info()[0], made
-        return found[0]
-
-    def kept(self) -> Iterator[array[int]]:
-        """Every array."""
-        return (made for _, made in self._made.values())
-
-
-_ENTRY_FIELDS = tuple(LaunchEntry.fields)
-
-_Entry = tuple[Mapping[str, int], Sequence[int]]
-
-
-def _entry_of(as_planned: Launch, specs: Sequence[TensorSpec], layout: PanelLayout | None, arrays: _Arrays) -> _Entry:
-    """Fields of the `LaunchEntry` that a launch shares with others, and bytes per stride of its operands.
+def _entry_of(
+    as_planned: Launch, address: int, specs: Sequence[TensorSpec], layout: PanelLayout | None, arrays: Arrays
+) -> TableEntry:
+    """What a launch shares with others.
 
     Args:
         as_planned: The launch.
+        address: The address of its kernel.
         specs: The specs of its operands.
         layout: The layout of the operand that is packed in panels; None if none is.
         arrays: The arrays of the table.
     """
     launch, flagged = _with_panel_strides(as_planned, layout)
     itemsizes = [spec.dtype.stride_bytes for spec in specs]
-    chunks = chunks_of(launch, itemsizes, sum(spec.nbytes for spec in specs))
-    fields = _UNSHARED | {"operands": len(launch.operands), "params": arrays.address(flagged(launch.params))}
+    nbytes = sum(spec.nbytes for spec in specs)
+    chunks = chunks_of(launch, itemsizes, nbytes)
+    in_tiles = any(spec.dtype.is_block_float for spec in specs)  # strides of tiles are not of elements
+    time = 0.0 if in_tiles else nanoseconds_of(launch, itemsizes, nbytes)
+    own = {"function": address, "operands": len(launch.operands)}
+    fields = UNSHARED | own | {"params": arrays.address(flagged(launch.params))}
     if chunks:
         shared = (flagged(chunks.params), flagged(chunks.last_params), chunks.steps)
         fields |= zip(("chunk_params", "last_params", "steps"), map(arrays.address, shared), strict=True)
         fields |= {"chunks": chunks.count, "wakes": int(chunks.wakes)}
-    return fields, itemsizes
-
-
-_UNSHARED = {"chunks": 1, "chunk_params": 0, "last_params": 0, "steps": 0, "wakes": 0}
-"""Fields of the `LaunchEntry` of a launch that runs on one thread."""
+    return TableEntry(fields, itemsizes, time)
 
 
 def _with_panel_strides(
@@ -194,14 +165,9 @@ def copy_call(**fields: int) -> NativeCall:
         indices=ctypes.addressof(indices),
         offsets=ctypes.addressof(offsets),
         params=ctypes.addressof(params),
-        **_UNSHARED,
+        **UNSHARED,
     )
     packed = int64_array([*LaunchTable.int64s(kernels=1, widest=2), *launch])
     releases_gil = fields["batches"] * fields["target_batch"] >= RELEASE_GIL_BYTES
     keeps = packed, params, indices, offsets
     return NativeCall(entry(releases_gil=releases_gil), ctypes.addressof(packed), False, releases_gil, 1, keeps)
-
-
-def int64_array(values: Sequence[int]) -> ctypes.Array[ctypes.c_int64]:
-    """An array of the numbers, with one extra element so that an empty list has an address too."""
-    return (ctypes.c_int64 * (len(values) + 1))(*values)

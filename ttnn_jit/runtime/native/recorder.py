@@ -25,7 +25,8 @@ from ttnn_jit.runtime.memory.buffer import HOST_POOL, BigBuffer, Buffer, BufferP
 from ttnn_jit.runtime.memory.captured_memory import CapturedMemory, CapturedTensor
 from ttnn_jit.runtime.memory.replicas import replica_in
 from ttnn_jit.runtime.native.entry import replay_entry
-from ttnn_jit.runtime.native.native_call import NativeCall, copy_call, int64_array
+from ttnn_jit.runtime.native.launch_table import int64_array
+from ttnn_jit.runtime.native.native_call import NativeCall, copy_call
 from ttnn_jit.runtime.native.structures import ReplayedCall
 from ttnn_jit.runtime.native.threads import HELPERS
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -248,7 +249,7 @@ class TraceRecorder(Recorder):
         self._note(call, buffers)
 
     def _note(self, call: NativeCall, buffers: Sequence[Buffer]) -> None:
-        header = ReplayedCall.int64s(table=call.table)
+        header = ReplayedCall.int64s(buffers=0, table=call.table)
         arguments = int64_array([*header, *(int(address_of(buffer)) for buffer in buffers)])
         for place, buffer in enumerate(buffers, len(header)):
             if replica := replica_in(buffer):

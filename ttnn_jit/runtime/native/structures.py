@@ -90,9 +90,13 @@ class Pool(Structure):
 
 
 class LaunchTable(Structure):
-    """The header of a program's launch table; a `LaunchEntry` for each kernel follows, then the plan's constants."""
+    """The header of a program's launch table.
 
-    kernels = number()
+    A `LaunchEntry` for each kernel or group of launches follows, then the entries of the launches of groups, then the
+    `GroupChunk`s of groups, then the plan's constants.
+    """
+
+    kernels = number()  # kernels and groups
     widest = number()  # the largest number of operands
 
 
@@ -111,17 +115,33 @@ class LaunchEntry(Structure):
     wakes = number()  # whether it is worth waking a thread for
 
 
+class GroupChunk(Structure):
+    """Launches of a group that one thread runs in order."""
+
+    launches = number()
+    entries = number()  # bytes from here to the first `LaunchEntry`
+
+
+class GroupParams(Structure):
+    """The params of the kernel that runs chunks of a group (`launch_each` in launch_ir.py)."""
+
+    chunks = number()
+    widest = number()  # the largest number of operands
+
+
 TABLE = -1
 """The index of the launch table among a call's buffers."""
+BUFFERS = -2
+"""The index of the addresses of a call's buffers themselves."""
 
 
 class CallArguments(Structure):
     """The arguments of a program's entry; the address of every buffer follows.
 
-    The table comes last, as in a `ReplayedCall`: it is the buffer of index `TABLE`, since constants lie behind it.
+    The end is as in a `ReplayedCall`: the table is the buffer of index `TABLE`, since constants lie behind it.
     """
 
-    pool = address()  # 0: the call runs on the calling thread only
+    pool = address()  # 0: the call runs on the calling thread only; the call overwrites it as `ReplayedCall.buffers`
     table = address()
 
 
@@ -136,6 +156,7 @@ class ReplayArguments(Structure):
 class ReplayedCall(Structure):
     """One call of a program in a trace; the address of every buffer of the program follows."""
 
+    buffers = address()  # of the first of these addresses; the call writes it
     table = address()
 
 

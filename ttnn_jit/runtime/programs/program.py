@@ -318,10 +318,9 @@ class Program:
 
     def save(self, path: Path | str) -> None:
         """Write the program to a file atomically."""
-        path = Path(path)
-        partial = path.with_name(f".{path.name}.partial")
-        partial.write_bytes(self.to_bytes())
-        partial.replace(path)
+        from ttnn_jit.process.complete_file import write_complete
+
+        write_complete(Path(path), [self.to_bytes()])
 
     @staticmethod
     def load(path: Path | str) -> Program:

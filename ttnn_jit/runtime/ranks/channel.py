@@ -1,18 +1,19 @@
 """The exchanges of the ranks that share a mesh, in order and checked.
 
 Every exchange begins with a header from and to each rank that takes part in it. At the first use of a key all ranks of
-the channel exchange headers. Headers and data travel together: to agree costs no round trip.
+the channel exchange headers. Headers and data travel together: to agree costs no round trip. After an exchange with a
+rank the next header from it is awaited already, so that what comes early is there when it is needed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from ttnn_jit.diagnostics.errors import DistributedError
 from ttnn_jit.runtime.ranks.headers import KEY_BYTES, Call, Data, Header, HeaderMemory, Tags, is_inline
 from ttnn_jit.runtime.ranks.rank_run import Run
-from ttnn_jit.runtime.ranks.transport import LatePeer, LostPeer, Pending, Region
+from ttnn_jit.runtime.ranks.transport import LatePeer, LostPeer, Pending, Region, Transport, View
 
 
 class Channel:
@@ -33,7 +34,7 @@ class Channel:
         self._sequence = 0
         self._agreed: set[bytes] = set()
         view = run.transport.view
-        self._peers = {rank: _Peer(HeaderMemory(view), HeaderMemory(view)) for rank in self.ranks if rank != run.rank}
+        self._peers = {rank: _Peer(view) for rank in self.ranks if rank != run.rank}
 
     def meet(self, name: str) -> None:
         """Wait for every rank of the channel.
@@ -75,7 +76,7 @@ class Channel:
         with self.run.lock:
             self.run.require_usable(call.text, call.location if self.run.failure else None)
             self._sequence = (self._sequence + 1) & 0xFFFFFFFF
-            by_peer: dict[int, _Both] = {}
+            by_peer: dict[int, _Both[list[Region]]] = {}
             for is_send, several in ((True, sends), (False, receives)):
                 for rank, region in several:
                     both = by_peer.get(rank) or by_peer.setdefault(rank, _Both([], []))
@@ -93,28 +94,32 @@ class Channel:
                 raise self.run.failed(call, error) from None
             self.run.record.end()
 
-    def _exchange(self, header: Header, by_peer: Mapping[int, _Both], meanwhile: Callable[[], None]) -> None:
+    def _exchange(
+        self, header: Header, by_peer: Mapping[int, _Both[list[Region]]], meanwhile: Callable[[], None]
+    ) -> None:
         transport, peers = self.run.transport, self._peers
-        tag, header_tag = self._tags.of_data(header), self._tags.of_headers
         headers, under_way = list[Pending](), list[tuple[int, Pending]]()
+        inline = {rank: _Both(*map(is_inline, both)) for rank, both in by_peer.items()}
+        tag = 0 if all(map(all, inline.values())) else self._tags.of_data(header)
         peer = self.run.rank
         try:
             for peer, (_, receives) in by_peer.items():
-                headers.append(transport.receive(peers[peer].received.whole(), peer, header_tag))
-                if not is_inline(receives):
+                headers.append(peers[peer].taken(transport, peer, self._tags.of_headers))
+                if not inline[peer].receives:
                     under_way += [(peer, transport.receive(transport.view(each), peer, tag)) for each in receives]
             for peer, (sends, _) in by_peer.items():
-                inline = is_inline(sends)
-                view = peers[peer].sent.written(header, sends if inline else ())
-                under_way.append((peer, transport.send(view, peer, header_tag)))
-                if not inline:
+                view = peers[peer].sent.written(header, sends if inline[peer].sends else ())
+                under_way.append((peer, transport.send(view, peer, self._tags.of_headers)))
+                if not inline[peer].sends:
                     under_way += [(peer, transport.send(transport.view(each), peer, tag)) for each in sends]
             meanwhile()
             for (peer, (_, receives)), pending in zip(by_peer.items(), headers, strict=True):
                 pending.wait(self.run.timeout)
                 self.run.check(header, peer, peers[peer].received.read(), self._describe)
-                if is_inline(receives):
+                if inline[peer].receives:
                     peers[peer].received.read_data(receives)
+                if transport.receives_early:
+                    peers[peer].begin(transport, peer, self._tags.of_headers)
             for each in under_way:
                 peer, pending = each
                 pending.wait(self.run.timeout)
@@ -122,15 +127,37 @@ class Channel:
             raise self.run.missed(peer, self._describe, reason) from None
 
 
-class _Both(NamedTuple):
-    """The memory that is sent to a rank and received from it."""
-
-    sends: list[Region]
-    receives: list[Region]
+T = TypeVar("T")
 
 
-class _Peer(NamedTuple):
-    """The headers to and from another rank."""
+class _Both(NamedTuple, Generic[T]):
+    """What is sent to a rank and received from it."""
 
-    sent: HeaderMemory
-    received: HeaderMemory
+    sends: T
+    receives: T
+
+
+class _Peer:
+    """The headers to and from another rank.
+
+    Attributes:
+        sent: The header of this rank.
+        received: The header of the other one.
+    """
+
+    def __init__(self, view: Callable[[Region], View]) -> None:
+        self.sent = HeaderMemory(view)
+        self.received = HeaderMemory(view)
+        self._next: Pending | None = None
+
+    def begin(self, transport: Transport, rank: int, tag: int) -> None:
+        """Begin to receive the header of the next exchange."""
+        self._next = transport.receive(self.received.whole(), rank, tag)
+
+    def taken(self, transport: Transport, rank: int, tag: int) -> Pending:
+        """The transfer of the header of this exchange."""
+        if self._next is None:
+            self.begin(transport, rank, tag)
+        found, self._next = self._next, None
+        assert found is not None, "it has begun"
+        return found

@@ -120,7 +120,7 @@ class HeaderMemory:
 
 def is_inline(data: Sequence[Region]) -> bool:
     """Whether the data between two ranks travels with the header; both ends know its size."""
-    return sum(region.nbytes for region in data) <= INLINE_BYTES
+    return sum([region.nbytes for region in data]) <= INLINE_BYTES
 
 
 class Tags:

@@ -14,6 +14,8 @@ from ttnn_jit.runtime.ranks.transport import LatePeer, LostPeer, Region
 class InProcessTransport:
     """One end of a `Switchboard`."""
 
+    receives_early = False
+
     def __init__(self, board: Switchboard, rank: int) -> None:
         self.rank = rank
         self.size = board.size

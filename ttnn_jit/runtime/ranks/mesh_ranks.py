@@ -38,7 +38,9 @@ class MeshRanks:
 
     @staticmethod
     def sharing(world: World, devices: int) -> MeshRanks | None:
-        """The equal parts of a mesh of so many devices, for the ranks that share this rank's mesh; None for one rank.
+        """The parts of a mesh of so many devices, for the ranks that share this rank's mesh; None for one rank.
+
+        Parts differ by one device at most.
 
         Raises:
             ArgumentError: There are fewer devices than ranks.

@@ -39,6 +39,8 @@ class ProcessGroupTransport:
         DistributedError: The ranks do not meet.
     """
 
+    receives_early = True  # gloo sends to a waiting receiver at once, and asks another one first
+
     def __init__(self, timeout: float, location: Location | None, backend: str = "gloo") -> None:
         import torch.distributed as dist
 

@@ -48,10 +48,12 @@ class Transport(Protocol):
     Attributes:
         rank: The number of this rank.
         size: The number of ranks.
+        receives_early: Whether a transfer is faster if its receive begins before its send.
     """
 
     rank: int
     size: int
+    receives_early: bool
 
     def gathered(self, text: str) -> list[str]:
         """The texts that all ranks pass, by rank; every rank calls this."""

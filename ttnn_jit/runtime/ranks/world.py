@@ -107,8 +107,12 @@ def _new_world() -> World:
         return World(alone, binding=Binding(0, 0))
     if is_launched() and threading.current_thread() is threading.main_thread():
         end_when_launcher_does()
-    world = _met_in_thread(user_location())
-    states = world.transport.gathered(json.dumps(state_words()))
+    try:
+        world = _met_in_thread(user_location())
+        states = world.transport.gathered(json.dumps(state_words()))
+    except DistributedError as error:
+        _NOT_MET.append(error)
+        raise
     continue_as(json.loads(states[world.ranks_of_own_mesh()[0]]))
     atexit.register(world.leave)
     return world
@@ -159,10 +163,16 @@ def end_when_launcher_does() -> None:
     end_on_termination(_end)
 
 
+_NOT_MET: list[DistributedError] = []
+"""The error with which this process ends because it did not meet the others."""
+
+
 def _end() -> None:
     world = current_world()
     if world is not None:
         world.terminate()
+        return
+    if _NOT_MET:  # another error in the middle of its handling would take its place
         return
     raise DistributedError(
         "the launcher ended this rank before it had met the others, because another rank has failed",

@@ -15,6 +15,7 @@ from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.text_attributes import name_of
 from ttnn_jit.dialects.writing.creation import create, empty_block, region_of
 from ttnn_jit.dialects.writing.editing import append
+from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.sessions.text_runs import GoldenRun
 from ttnn_jit.tools.opt import read_text
 from ttnn_jit.tools.texts.run_text import chosen_entries, inputs_of
@@ -32,7 +33,7 @@ def main(options: argparse.Namespace) -> int:
             print(f"{location_of(compared.op)}: `{name_of(compared.op)}`: {compared.failures[0]}", file=sys.stderr)
             single = print_module(module_of_op(compared.op))
             if options.output:
-                options.output.write_text(single, encoding="utf-8")
+                write_complete(options.output, [single.encode()])
             else:
                 sys.stdout.write(single)
             return 1

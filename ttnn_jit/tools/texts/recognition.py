@@ -6,18 +6,20 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation
 
 from ttnn_jit.diagnostics.errors import CompileError
-from ttnn_jit.dialects import parse_module, verify
+from ttnn_jit.dialects import parse_module, system_desc_of, verify
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.text_attributes import name_of
 from ttnn_jit.dialects.ttcore import SYSTEM_DESC, SystemDescAttr
 from ttnn_jit.dialects.ttnn_attributes import TTNNLayoutAttr
 from ttnn_jit.frontend.ir.texts import parse_texts
+from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.tools.opt import module_of_text
 
 _DIALECTS = frozenset(
     {"builtin", "func", "ttcore", "ttir", "ttnn", "tensor", "stablehlo", "chlo", "sdy", "tosa", "vhlo", "arith"}
 )
 """The dialects that texts of functions of tensors consist of."""
+_LAYOUT = "#ttnn.ttnn_layout<"
 _LATER_OPS = frozenset({"ttnn.generic"})
 """Ops of launches, which the last stage makes."""
 
@@ -25,6 +27,13 @@ _LATER_OPS = frozenset({"ttnn.generic"})
 def is_of_other_compiler(text: str, name: str) -> bool:
     """Whether a text holds functions of tensors, and is no dump that the stages here accept as it is."""
     return is_of_tensors(text, name) and not _is_dump(text, name)
+
+
+def target_of_dump(text: str, name: str) -> SystemDesc | None:
+    """The target of a text that the stages here accept as it is; None for a text of another compiler."""
+    if _LAYOUT not in text or not _is_dump(text, name):  # every tensor of a dump has a layout
+        return None
+    return system_desc_of(parse_module(text, name))
 
 
 def is_of_kernels(text: str) -> bool:

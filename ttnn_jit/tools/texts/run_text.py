@@ -30,6 +30,7 @@ from ttnn_jit.sessions.text_runs import ComparedOp, GoldenRun
 from ttnn_jit.specs.target import PRESETS, SystemDesc, resolve_target
 from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.tools.texts.inputs import draw_inputs, inputs_of_file, require_memory
+from ttnn_jit.tools.texts.recognition import target_of_dump
 from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
 
 if TYPE_CHECKING:
@@ -97,7 +98,8 @@ def chosen_entries(
     Raises:
         CompileError: There is no entry point.
     """
-    return _entries(options, _prepared(parse_texts(text, name), prepare), text, name)
+    own = None if options.target else target_of_dump(text, name)
+    return _entries(options, _prepared(parse_texts(text, name), prepare), text, name, own)
 
 
 def _prepared(modules: Iterable[ModuleOp], prepare: Callable[[ModuleOp], None]) -> Iterator[ModuleOp]:
@@ -108,11 +110,12 @@ def _prepared(modules: Iterable[ModuleOp], prepare: Callable[[ModuleOp], None]) 
 
 
 def _entries(
-    options: argparse.Namespace, modules: Iterable[ModuleOp], text: str, name: str
+    options: argparse.Namespace, modules: Iterable[ModuleOp], text: str, name: str, own: SystemDesc | None = None
 ) -> list[tuple[TextModule, str]]:
+    """Entry points with their modules; `own` is the target of a dump of this compiler."""
     found = []
     for module in modules:
-        made = TextModule(module, target_of(options.target, module, text), mesh_of(options.mesh, module))
+        made = TextModule(module, own or target_of(options.target, module, text), mesh_of(options.mesh, module))
         found += [(made, each) for each in entries_of(module) if options.entry in {None, each}]
     if not found:
         wanted = "no entry point" if options.entry is None else f"no entry point @{options.entry}"

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import math
+from functools import partial
 from pathlib import Path
 
 from ttnn_jit.compiler.texts.translated_programs import INLINE_NUMBERS, TranslatedText, on_chip, translated
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.process.complete_file import complete_file
 from ttnn_jit.tools.texts.run_text import chosen_entries
 
 
@@ -14,16 +17,18 @@ def translated_text(options: argparse.Namespace, text: str, name: str) -> Transl
     """The program of every entry point of a text.
 
     Raises:
-        CompileError: An op has no call in ttnn, or the text is for several devices.
+        CompileError: An op has no call in ttnn.
     """
-    return translated(chosen_entries(options, text, name, on_chip))
+    on_mesh = options.mesh is None or math.prod(map(int, options.mesh.split("x"))) > 1
+    return translated(chosen_entries(options, text, name, partial(on_chip, on_mesh=on_mesh)))
 
 
 def write_constants(program: TranslatedText, output: Path | None) -> None:
     """Writes the constants of a program beside it.
 
     Raises:
-        ArgumentError: The program is printed, and has constants that lie in a file; or that cannot be written.
+        ArgumentError: The program is printed, and has constants that lie in a file.
+        OSError: The file cannot be written.
     """
     if not program.constants:
         return
@@ -34,8 +39,5 @@ def write_constants(program: TranslatedText, output: Path | None) -> None:
         )
     import torch
 
-    file = output.with_suffix(".pt")
-    try:
+    with complete_file(output.with_suffix(".pt")) as file:
         torch.save(dict(program.constants), file)
-    except (OSError, RuntimeError) as error:
-        raise ArgumentError(f"{file} cannot be written: {error}") from error

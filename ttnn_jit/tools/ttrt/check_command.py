@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.dialects.upstream.rewriting.system_descriptions import mock_l1_bytes
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.tools.ttrt.command_stages import Command
 from ttnn_jit.tools.ttrt.found_files import BINARIES, SYSTEM, TEXT_SYSTEM, files_below
 from ttnn_jit.tools.ttrt.loaded_binaries import Binary
 from ttnn_jit.tools.ttrt.option_declarations import COMMANDS
 from ttnn_jit.tools.ttrt.query_command import Query
-from ttnn_jit.tools.ttrt.system_comparison import described_system, differences, target_of_json
+from ttnn_jit.tools.ttrt.system_comparison import (
+    described_system,
+    differences,
+    is_system_chosen,
+    target_of_json,
+)
 
 HERE = "this system"
 
@@ -37,11 +44,23 @@ class Check(Command):
                 with self.recorded(path, system_desc=system):
                     if path not in known:
                         known[path] = self._load(path)
-                    found = differences(known[path].target, self._target(system))
+                    found = self._differences(known[path], system)
                     if found:
                         raise ArgumentError(
                             f"system desc for: {system} did not match flatbuffer: {path}: {'; '.join(found)}"
                         )
+
+    def _differences(self, binary: Binary, system: str) -> list[str]:
+        """How the system of a binary differs from another one.
+
+        A binary that was compiled without a description has the L1 of tt-mlir's mock description: that is no
+        difference from this system, unless the user says which one it is.
+        """
+        theirs, ours = binary.target, self._target(system)
+        if system == HERE and not is_system_chosen() and theirs.l1_bytes == mock_l1_bytes(theirs.arch):
+            self.log.info("%s was compiled without a description: its bytes of L1 are not compared", binary.file_path)
+            theirs = replace(theirs, l1_bytes=ours.l1_bytes)
+        return differences(theirs, ours)
 
     def _load(self, path: str) -> Binary:
         loaded = Binary(self.logger, self.file_manager, path)

@@ -93,6 +93,15 @@ _LOG = Option("--log-file", str, "", "also write the log to this file")
 _FOLDER = Option("--artifact-dir", str, "", f"the folder of artifacts; by default {ARTIFACTS} in TT_MLIR_HOME or here")
 _BINARY = Option("binary", str, "", "a file (.ttnn, .ttm), or a folder with such files")
 _IGNORE_VERSION = _switch("--ignore-version", "run binaries of another version or system; a warning names them")
+CHIP = "chip"
+_NUMERICS = Option(
+    "--numerics",
+    str,
+    CHIP,
+    "whose numbers are computed: of the chip for which a binary was compiled (products of fewer bits, denormals are "
+    "zero), or of a cpu",
+    (CHIP, "cpu"),
+)
 _LOOPS = Option("--loops", int, 1, "how often each program runs")
 _PROGRAM = Option("--program-index", str, ALL_PROGRAMS, f"the number of the program to run, or {ALL_PROGRAMS}")
 _ENABLE_GOLDEN = _switch("--enable-golden", "compare every operation, by this package's goldens where none are stored")
@@ -129,7 +138,7 @@ def _results(command: str) -> Option:
 
 
 _RUN = (
-    _BINARY, _CLEAN, _SAVE, _LOG, _FOLDER, _results("run"), _PROGRAM, _LOOPS,
+    _BINARY, _CLEAN, _SAVE, _LOG, _FOLDER, _results("run"), _PROGRAM, _LOOPS, _NUMERICS,
     Option("--init", str, "randn", "how inputs are made; where it is given, no stored golden applies", INITIALIZERS),
     Option("--seed", int, 0, "the seed of the inputs; equal seeds give equal inputs"),
     Option("--ones-density", int, 1, "of --init ones: one element in so many is 1, the others are 0"),
@@ -170,7 +179,7 @@ _RUN = (
 )  # fmt: skip
 
 _PERF = (
-    _BINARY, _CLEAN, _SAVE, _LOG, _FOLDER, _results("perf"), _PROGRAM, _LOOPS,
+    _BINARY, _CLEAN, _SAVE, _LOG, _FOLDER, _results("perf"), _PROGRAM, _LOOPS, _NUMERICS,
     _switch("--host-only", "measure on the host alone", without_effect="the host is all there is"),
     Option(
         "--filter", str, "",

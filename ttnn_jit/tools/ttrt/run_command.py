@@ -9,7 +9,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.tools.ttrt.command_stages import Command
 from ttnn_jit.tools.ttrt.found_files import BINARIES, TTMETAL, files_below
 from ttnn_jit.tools.ttrt.loaded_binaries import Binary, BinaryProgram
-from ttnn_jit.tools.ttrt.option_declarations import COMMANDS
+from ttnn_jit.tools.ttrt.option_declarations import CHIP, COMMANDS
 from ttnn_jit.tools.ttrt.query_command import Query
 from ttnn_jit.tools.ttrt.result_files import WrongResultError
 from ttnn_jit.tools.ttrt.system_comparison import rules_on_cpu
@@ -74,7 +74,8 @@ class Run(Command):
                 binary.check_version(ignore=self["--ignore-version"])
                 binary.require_system(self.query, ignore=self["--ignore-version"])
                 more["device"] = rules_on_cpu(binary.target)
-                self.log.info("%s runs on %s", path, more["device"])
+                binary.fbb.target = binary.target if self["--numerics"] == CHIP else None
+                self.log.info("%s runs on %s, with the numbers of a %s", path, more["device"], self["--numerics"])
                 try:
                     for program in binary.chosen_programs(self.program_index):
                         self._run(binary, program)

@@ -14,15 +14,16 @@ from xdsl.passes import ModulePass
 from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.meshes_of_texts import mesh_of_text
-from ttnn_jit.dialects.text_calls.op_calls import OpCall, bound_op, located
+from ttnn_jit.dialects.text_calls.op_calls import OpCall, bound_op, conversion_call, located, tensor_at
 from ttnn_jit.dialects.text_calls.shards import shard_tilings
-from ttnn_jit.dialects.text_calls.tensor_types import element_in_text, is_tensor
-from ttnn_jit.dialects.text_calls.text_attributes import name_of
+from ttnn_jit.dialects.text_calls.tensor_types import element_in_text
+from ttnn_jit.dialects.text_calls.text_attributes import attributes_of, name_of
 from ttnn_jit.dialects.text_calls.ttir_writer import TtirWriter
+from ttnn_jit.dialects.upstream.rewriting.made_attributes import parsed
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
 from ttnn_jit.dialects.writing.editing import insert_before, ops_of
 from ttnn_jit.ops.conversions.converted_exchanges import PRODUCER, mesh_shard
-from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor
+from ttnn_jit.ops.families.conversion_protocol import Tensor
 from ttnn_jit.ops.families.dialect_conversion import Conversion
 from ttnn_jit.ops.families.text_operation import Role
 from ttnn_jit.ops.texts import text_operations
@@ -57,9 +58,20 @@ class StablehloToTTIRPipeline(ModulePass):
         """Converts the functions of the module `op`, and inlines their calls."""
         convert(op, DIALECTS)
         _convert_constants(op)
-        for mesh in [each for each in op.walk() if name_of(each).startswith("sdy.")]:
-            _remove(mesh)
+        _state_meshes(op)
         Inline().apply(ctx, op)
+
+
+def _state_meshes(module: ModuleOp) -> None:
+    """Replaces the meshes of Shardy by the module's `ttcore.meshes`, if it has none."""
+    found = []
+    for mesh in [each for each in module.walk() if name_of(each).startswith("sdy.")]:
+        axes = attributes_of(mesh)["mesh"].get("axes", ())
+        shape = "x".join(str(axis["size"]) for axis in axes)
+        found += [f'<"{attributes_of(mesh)["sym_name"]}" = {shape}>'] if axes else []
+        _remove(mesh)
+    if found and "ttcore.meshes" not in module.attributes:
+        module.attributes["ttcore.meshes"] = parsed(f"#ttcore.meshes<[{', '.join(found)}]>")
 
 
 def _convert_constants(module: ModuleOp) -> None:
@@ -115,7 +127,7 @@ def _cut_out(op: Operation, read: OpCall, dialects: Collection[str], mesh: Seque
         writer = TtirWriter(mesh, _elements(op), op.location)
         pairs = zip(op.operands, block.args, given, strict=True)
         shards = [
-            mesh_shard(writer, _tensor(value), _tensor(argument), "full_to_shard", tiling)
+            mesh_shard(writer, tensor_at(value), tensor_at(argument), "full_to_shard", tiling)
             for value, argument, tiling in pairs
         ]
         for argument, shard in zip(block.args, shards, strict=True):
@@ -124,7 +136,7 @@ def _cut_out(op: Operation, read: OpCall, dialects: Collection[str], mesh: Seque
         assert last is not None, "a region ends with what it returns"
         joining = TtirWriter(mesh, _elements(op), op.location)
         joined = [
-            mesh_shard(joining, _tensor(value), _pairs(result), "shard_to_full", tiling)
+            mesh_shard(joining, tensor_at(value), _pairs(result), "shard_to_full", tiling)
             for value, result, tiling in zip(last.operands, op.results, wanted, strict=True)
         ]
     except TtnnJitError as error:
@@ -150,23 +162,23 @@ def _convert_op(op: Operation, before: OpCall, mesh: Sequence[int]) -> list[Oper
     if read.operation.role is Role.CALLS:
         known = text_operations().get(f"{name_of(op)}@{read.arguments['name']}")
         if known is None:
-            _call_decomposition(op, read)
+            call_decomposition(op, read, [*map(_in_parts, op.result_types)])
             return []
         read = bound_op(op, known)
     if not isinstance(read.operation, Conversion):
         raise CompileError(f"`{name_of(op)}` has no counterpart in TTIR", location=location_of(op))
     writer = TtirWriter(mesh, _elements(op), op.location)
     try:
-        found = read.operation.converted(writer, _call(op, read))
+        found = read.operation.converted(writer, conversion_call(op, read))
     except TtnnJitError as error:
         raise located(error, op, location_of(op)) from error
     _replace(op, writer.ops, [each.handle for each in found])
     return writer.ops
 
 
-def _call_decomposition(op: Operation, read: OpCall) -> None:
-    results = [*map(_in_parts, op.result_types)]
-    call = CallOp(SymbolRefAttr(read.arguments["decomposition"]), [*op.operands], results)
+def call_decomposition(op: Operation, read: OpCall, results: Sequence[Attribute]) -> None:
+    """Replaces a composite by a call of its decomposition, whose results have the types `results`."""
+    call = CallOp(SymbolRefAttr(read.arguments["decomposition"]), [*op.operands], [*results])
     call.location = op.location
     _replace(op, [call], call.results)
 
@@ -188,20 +200,6 @@ def _pairs(value: SSAValue) -> Tensor:
     """The type of a value, which is that of parts if it has complex numbers."""
     type_ = _in_parts(value.type)
     return Tensor(tuple(type_.get_shape()) if isinstance(type_, TensorType) else (), element_in_text(type_))
-
-
-def _tensor(value: SSAValue) -> Tensor:
-    return Tensor(_shape(value), element_in_text(value.type), value)
-
-
-def _call(op: Operation, read: OpCall) -> ConversionCall:
-    kinds = [Tensor(_shape(each), element_in_text(each.type)) for each in op.results if is_tensor(each.type)]
-    call = read.call(_tensor)
-    return ConversionCall.of(vars(call) | {"results": tuple(kinds)}, kinds)
-
-
-def _shape(value: SSAValue) -> tuple[int, ...]:
-    return tuple(value.type.get_shape()) if isinstance(value.type, TensorType) else ()
 
 
 def _replace(op: Operation, ops: Sequence[Operation], results: Sequence[SSAValue]) -> None:

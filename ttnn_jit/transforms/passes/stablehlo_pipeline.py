@@ -12,23 +12,28 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from ttnn_jit.diagnostics.errors import CompileError
-from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.dialects.functions import functions_of
 from ttnn_jit.dialects.text_calls.meshes_of_texts import mesh_of_text
+from ttnn_jit.dialects.text_calls.op_calls import bound_op, declared_name
 from ttnn_jit.dialects.text_calls.text_attributes import name_of
 from ttnn_jit.dialects.writing.editing import erase
+from ttnn_jit.ops.texts import text_operations
+from ttnn_jit.transforms.passes.convert_stablehlo_to_ttir import call_decomposition
 from ttnn_jit.transforms.passes.inline import Inline
+from ttnn_jit.transforms.shardings.partitioning import partition
+from ttnn_jit.transforms.shardings.stated import SHARDINGS
 
-SHARDINGS = ("sdy.sharding", "mhlo.sharding")
-"""Attributes of arguments, results and ops that say how they are cut among devices."""
+SHARDED_BY_HAND = ("stablehlo.custom_call@SPMDFullToShardShape", "stablehlo.custom_call@SPMDShardToFullShape")
+"""Ops whose results, or operands, are parts."""
 
 
 @dataclass(frozen=True)
 class StablehloPipeline(ModulePass):
-    """Inlines calls; on one device, drops shardings, which cut nothing there.
+    """Inlines calls, and makes what a text says of shardings explicit.
 
-    On several devices, manual computations are shards already; shardings outside of them are refused, since they are
-    not propagated here.
+    On several devices a function becomes a `sdy.manual_computation` on parts, with the collectives between them
+    (`transforms/shardings`). A function that is one already, or is cut and joined by `@SPMDFullToShardShape` and
+    `@SPMDShardToFullShape`, stays as it is. On one device shardings are dropped: they cut nothing there.
 
     Attributes:
         mesh_shape: The extents of the mesh, if the module's is not meant.
@@ -43,32 +48,40 @@ class StablehloPipeline(ModulePass):
         """Changes the functions of the module `op`.
 
         Raises:
-            CompileError: A sharding is outside of a manual computation, and there are several devices.
+            CompileError: A sharding is not partitioned here.
         """
         Inline().apply(ctx, op)
         devices = math.prod(self.mesh_shape or mesh_of_text(op) or (1,))
+        if devices > 1:
+            if _is_cut_by_hand(op):
+                return
+            if _call_composites(op):
+                Inline().apply(ctx, op)
+            partition(op, self.mesh_shape)
         for each in [*op.walk()]:
-            if devices > 1:
-                _require_manual(each, devices)
-            else:
-                _drop_shardings(each)
+            _drop_shardings(each)
 
 
-def _require_manual(op: Operation, devices: int) -> None:
-    stated = [name for name in SHARDINGS if name in op.attributes or name in op.properties]
-    if isinstance(op, FuncOp):
-        stated += [name for name in SHARDINGS if any(name in each for each in _of_arguments(op))]
-    if name_of(op) == "sdy.sharding_constraint" or stated:
-        raise CompileError(
-            f"{name_of(op)} has a sharding over {devices} devices, which no pass here propagates",
-            location=location_of(op),
-            help="write the shards as `sdy.manual_computation`; `ttnn-jit run` executes the text with its shardings",
-        )
+def _is_cut_by_hand(module: ModuleOp) -> bool:
+    """Whether every sharding of a module is that of a manual computation, or of ops that cut and join tensors."""
+    names = [declared_name(op) for op in module.walk()]
+    if any(name in SHARDED_BY_HAND for name in names):
+        return True
+    stated = any(name in each for op in module.walk() for name in SHARDINGS for each in (op.attributes, op.properties))
+    noted = any(SHARDINGS[0] in str(each.arg_attrs) + str(each.res_attrs) for each in functions_of(module))
+    return "sdy.manual_computation" in names and "sdy.sharding_constraint" not in names and not stated and not noted
 
 
-def _of_arguments(function: FuncOp) -> list[dict[str, object]]:
-    lists = (function.arg_attrs, function.res_attrs)
-    return [dict(each.data) for attributes in lists if attributes is not None for each in attributes]
+def _call_composites(module: ModuleOp) -> bool:
+    """Replaces composites without a sharding rule by calls of their decompositions; whether there were any."""
+    found = False
+    for op in [each for each in module.walk() if name_of(each) == "stablehlo.composite"]:
+        read = bound_op(op)
+        known = text_operations().get(f"{name_of(op)}@{read.arguments['name']}")
+        if known is None:
+            call_decomposition(op, read, op.result_types)
+            found = True
+    return found
 
 
 def _drop_shardings(op: Operation) -> None:

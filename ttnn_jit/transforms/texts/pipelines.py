@@ -19,6 +19,7 @@ from ttnn_jit.transforms.texts.passes.ttir_explicate_tms import TTIRExplicateTMs
 from ttnn_jit.transforms.texts.passes.ttir_flatten_sliding_window import TTIRFlattenSlidingWindow
 from ttnn_jit.transforms.texts.passes.ttir_fusing import TTIRFusing
 from ttnn_jit.transforms.texts.passes.ttir_implicit_broadcast_fold import TTIRImplicitBroadcastFold
+from ttnn_jit.transforms.texts.passes.ttir_propagate_weight_dtype import TTIRPropagateWeightDtype
 from ttnn_jit.transforms.texts.passes.ttir_quant_data_type_conversion import TTIRQuantDataTypeConversion
 from ttnn_jit.transforms.texts.passes.ttir_to_ttir_decomposition import TTIRToTTIRDecomposition
 from ttnn_jit.transforms.texts.text_pass import TextPass, TextPipeline
@@ -32,6 +33,7 @@ from ttnn_jit.transforms.texts.ttnn_passes.ttnn_decompose_layouts import TTNNDec
 from ttnn_jit.transforms.texts.ttnn_passes.ttnn_fusing import TTNNFusing
 from ttnn_jit.transforms.texts.ttnn_passes.ttnn_layout import TTNNLayout
 from ttnn_jit.transforms.texts.ttnn_passes.ttnn_resolve_composites import TTNNResolveComposites
+from ttnn_jit.transforms.texts.ttnn_passes.ttnn_weight_dtype_conversion import NO_TYPE, TTNNWeightDtypeConversion
 
 _NO_OPTIMIZER = "the optimizer asks a model of the chip; a CPU has none"
 _NO_CHANGE = "it would change results"
@@ -48,7 +50,6 @@ _REFUSED: Mapping[str, str] = {
     "enable-create-d2m-subgraphs": _NO_OPTIMIZER,
     "enable-ttnn-decomposition-pass": "it goes around what the chip's kernels do not take",
     "experimental-kv-cache-dtype": _NO_CHANGE,
-    "experimental-weight-dtype": _NO_CHANGE,
     "enable-bfp8-conversion": _NO_CHANGE,
     "experimental-bfp8-weights": _NO_CHANGE,
     "enable-cpu-hoisted-const-eval": "functions of the host are LLVM code there",
@@ -91,6 +92,7 @@ class CommonOptions(TextPipeline):
     enable_const_eval: bool = True
     enable_const_eval_inputs_to_system_memory: bool = True
     composite_resolution: str = "auto"
+    experimental_weight_dtype: str = NO_TYPE
     target_bit_width: int = 32
     memreconfig_enabled: bool = True
     max_legal_layouts: int = 8
@@ -138,6 +140,7 @@ class CommonOptions(TextPipeline):
             *inverse,
             *folded,
             *fused,
+            TTIRPropagateWeightDtype(),
             TTIRQuantDataTypeConversion(target_bit_width=self.target_bit_width),
             *((ConstEvalHoistTransform(),) if self.enable_const_eval else ()),
         )
@@ -149,9 +152,10 @@ class CommonOptions(TextPipeline):
         hoisted = (ConstEvalHoistTransform(),) if self.enable_const_eval else ()
         on_host = (TTNNConstEvalInputsToSystemMemory(),) if self.enable_const_eval_inputs_to_system_memory else ()
         moved = (*on_host, CanonicalizeText()) if self.enable_const_eval else ()
+        narrowed = TTNNWeightDtypeConversion(target_dtype=self.experimental_weight_dtype)
         resolved = TTNNResolveComposites(composite_resolution=self.composite_resolution)
-        lowered = (TTNNLayout(), ConvertTTIRToTTNN(), TTNNConfigureCCLOps())
-        return (*lowered, *dead, resolved, *fused, CanonicalizeText(), *hoisted, *moved)
+        lowered = (TTNNLayout(), ConvertTTIRToTTNN(), TTNNConfigureCCLOps(), *dead, resolved)
+        return (*lowered, *fused, narrowed, CanonicalizeText(), *hoisted, *moved)
 
 
 @dataclass(frozen=True)

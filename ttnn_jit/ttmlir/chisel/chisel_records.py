@@ -11,6 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Self
 
+from ttnn_jit.golden.typed_values import check_types, loaded_object
 from ttnn_jit.process.dataclass import dataclass
 
 
@@ -152,12 +153,15 @@ class ChiselRecord:
         Raises:
             ValueError: The line is no record.
         """
-        values = json.loads(line)
-        if not isinstance(values, dict) or not isinstance(values.get("payload"), dict):
+        values = loaded_object(line, "chisel")
+        given = values.pop("payload", None)
+        own = {each.name for each in fields(cls)}
+        if not isinstance(given, dict) or "status" not in given or not values.keys() <= own:
             raise ValueError(f"this is no record of chisel: {line[:80]!r}")
-        given = values.pop("payload")
         names = {each.name for each in fields(Payload)}
         known: dict[str, Any] = {name: value for name, value in given.items() if name in names}
+        check_types(cls, values)
+        check_types(Payload, known, enums=("RecordStatus", "NumericsMode"))
         status, mode = RecordStatus(known.pop("status")), known.pop("mode", None)
         payload = Payload(status, None if mode is None else NumericsMode(mode), **known)
         try:

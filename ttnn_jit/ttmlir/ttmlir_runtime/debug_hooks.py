@@ -43,9 +43,14 @@ class CallbackContext:
     @cached_property
     def memory(self) -> MemoryRun:
         """The memory of the chip for which the binary was compiled, along the run."""
-        function = self.binary.text_module.functions[self.binary.get_program_name(self.program_index)]
-        described = self.binary.get_system_desc_as_json()
-        return MemoryRun(function, resolve_target(SystemDesc.from_json(described, "the system of the binary")))
+        return memory_of(self.binary, self.program_index)
+
+
+def memory_of(binary: Binary, program_index: int) -> MemoryRun:
+    """The memory of the chip for which a binary was compiled, before a program."""
+    function = binary.text_module.functions[binary.get_program_name(program_index)]
+    described = binary.get_system_desc_as_json()
+    return MemoryRun(function, resolve_target(SystemDesc.from_json(described, "the system of the binary")))
 
 
 class TensorRef:
@@ -127,8 +132,14 @@ class DebugHooks:
         pre_program: Hook | None = None,
         post_program: Hook | None = None,
     ) -> DebugHooks:
-        """Sets the hooks."""
-        DebugHooks.current = DebugHooks(pre_op, post_op, pre_program, post_program)
+        """Sets the hooks; those that are not given stay as they are, until `unregister_hooks`."""
+        known = DebugHooks.current or DebugHooks()
+        DebugHooks.current = DebugHooks(
+            pre_op or known.pre_op,
+            post_op or known.post_op,
+            pre_program or known.pre_program,
+            post_program or known.post_program,
+        )
         return DebugHooks.current
 
     def run(self, binary: Binary, program_index: int, inputs: Sequence[torch.Tensor | OnDevices]) -> list[OnDevices]:

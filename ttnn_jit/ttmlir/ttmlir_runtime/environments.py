@@ -25,7 +25,7 @@ class DistributedMode(enum.Enum):
 
 
 class MemoryLogLevel(enum.Flag):
-    """When memory is logged; `ttrt run --memory-log-level` logs it."""
+    """When memory is logged (`memory_log.py`)."""
 
     NONE = 0
     PROGRAM = 1
@@ -115,10 +115,6 @@ def set_mlir_home(mlir_home: str) -> None:
 
 def set_metal_home(metal_home: str) -> None:
     """Nothing: no file of tt-metal is read."""
-
-
-def set_memory_log_level(level: MemoryLogLevel) -> None:
-    """Nothing: `ttrt run --memory-log-level` logs memory."""
 
 
 def get_current_host_runtime() -> HostRuntime:

@@ -20,7 +20,7 @@ from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.schemas.binary_file import FileContents, file_head, identifier_of, read_file, write_file
 from ttnn_jit.schemas.json_text import json_text
 from ttnn_jit.schemas.schema import schema
-from ttnn_jit.specs.target import resolve_target
+from ttnn_jit.specs import target as targets
 from ttnn_jit.ttmlir.ttmlir_runtime.data_types import TORCH_DTYPES, DataType, device_dtype
 from ttnn_jit.ttmlir.ttmlir_runtime.described_files import DescribedFile
 from ttnn_jit.ttmlir.ttmlir_runtime.described_systems import SystemDescription, load_system_desc_from_path
@@ -42,9 +42,11 @@ class Binary(DescribedFile):
     Attributes:
         id: Its number in this process.
         file_identifier: That of upstream's format.
+        target: Whose numbers its programs compute, if it is set before they run; None: those of a cpu.
     """
 
     _made = 0
+    target: targets.SystemDesc | None = None
 
     file_identifier = IDENTIFIER
 
@@ -158,7 +160,7 @@ class Binary(DescribedFile):
     @cached_property
     def text_module(self) -> TextModule:
         """Its functions."""
-        return TextModule(self._module, resolve_target("cpu"), mesh_of(self._module))
+        return TextModule(self._module, self.target or targets.resolve_target("cpu"), mesh_of(self._module))
 
     def get_mlir_as_json(self) -> str:
         """The text of its module, with locations."""

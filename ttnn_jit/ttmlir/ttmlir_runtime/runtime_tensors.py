@@ -18,11 +18,16 @@ class Tensor:
     Args:
         shards: What each device has; one of a tensor that is not shared among devices.
         layout: Its layout; rows on the host by default.
+
+    Attributes:
+        devices: How many devices of a mesh have the whole of it.
     """
 
     def __init__(self, shards: Sequence[torch.Tensor], layout: Layout | None = None) -> None:
         self.shards = list(shards)
         self._layout = layout
+        self._retain = True
+        self.devices = 1
 
     @property
     def first(self) -> torch.Tensor:
@@ -77,11 +82,12 @@ class Tensor:
         return True
 
     def set_retain(self, retain: bool) -> None:
-        """Nothing: what is read stays."""
+        """Says whether a program keeps it. What is read stays in any case."""
+        self._retain = retain
 
     def get_retain(self) -> bool:
-        """True: what is read stays."""
-        return True
+        """Whether a program keeps it: yes, unless `set_retain` said no."""
+        return self._retain
 
 
 def borrowed(pointer: int, shape: Sequence[int], strides: Sequence[int], dtype: DataType) -> torch.Tensor:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import ctypes
 import enum
 import math
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
 
 from ttnn_jit.sessions.text_runs import compare_run, run_text
+from ttnn_jit.specs.target import resolve_target
+from ttnn_jit.ttmlir.ttmlir_runtime import chosen_layouts as test
 from ttnn_jit.ttmlir.ttmlir_runtime.data_types import TORCH_DTYPES, DataType, device_dtype, on_device
 from ttnn_jit.ttmlir.ttmlir_runtime.debug_hooks import (
     CallbackContext,
@@ -48,14 +51,15 @@ from ttnn_jit.ttmlir.ttmlir_runtime.environments import (
     invoke_cpu_op,
     launch_distributed_runtime,
     set_current_host_runtime,
-    set_memory_log_level,
     set_metal_home,
     set_mlir_home,
     shutdown_distributed_runtime,
 )
+from ttnn_jit.ttmlir.ttmlir_runtime.memory_log import log_program, set_memory_log_level, with_log
 from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
 from ttnn_jit.ttmlir.ttmlir_runtime.runtime_tensors import Tensor, borrowed
 from ttnn_jit.ttmlir.ttmlir_runtime.tensor_layouts import (
+    HOST,
     Conversions,
     Layout,
     get_num_layout_conversions,
@@ -135,10 +139,41 @@ class Device:
 
     Args:
         shape: The extents of the mesh.
+        options: What it is opened with; settings of a chip are kept and choose nothing.
     """
 
-    def __init__(self, shape: Sequence[int]) -> None:
+    def __init__(self, shape: Sequence[int], options: MeshDeviceOptions | None = None) -> None:
         self._shape = list(shape)
+        self._options = options or MeshDeviceOptions()
+
+    def get_num_hw_cqs(self) -> int:
+        """The queues that it was opened with."""
+        return self._options.num_hw_cqs
+
+    def is_program_cache_enabled(self) -> bool:
+        """Whether it was opened with a cache of programs."""
+        return self._options.enable_program_cache
+
+    def get_l1_small_size(self) -> int:
+        """The bytes of small buffers that it was opened with."""
+        return self._options.l1_small_size or 0
+
+    def get_trace_region_size(self) -> int:
+        """The bytes of traces that it was opened with."""
+        return self._options.trace_region_size or 0
+
+    def get_num_dram_channels(self) -> int:
+        """The banks of DRAM of a chip of this system."""
+        return resolve_target(None).dram_banks
+
+    def get_dram_size_per_channel(self) -> int:
+        """The bytes of a bank of DRAM of a chip of this system."""
+        target = resolve_target(None)
+        return (target.dram_bytes or 0) // target.dram_banks
+
+    def get_l1_size_per_core(self) -> int:
+        """The bytes of L1 of a core of this system."""
+        return resolve_target(None).l1_bytes
 
     def get_mesh_shape(self) -> list[int]:
         """The extents of the mesh."""
@@ -173,7 +208,8 @@ class Device:
 
 def open_mesh_device(options: MeshDeviceOptions | None = None, *_: Any) -> Device:
     """A mesh."""
-    return Device((options or MeshDeviceOptions()).mesh_shape)
+    chosen = options or MeshDeviceOptions()
+    return Device(chosen.mesh_shape, chosen)
 
 
 def close_mesh_device(device: Device) -> None:
@@ -227,8 +263,12 @@ def set_fabric_config(config: FabricConfig) -> None:
 
 
 def get_num_available_devices() -> int:
-    """The devices of the largest mesh."""
-    return 32
+    """The devices of the system of ``SYSTEM_DESC_PATH``; without it those of the largest mesh.
+
+    Raises:
+        ArgumentError: The file is no system description.
+    """
+    return math.prod(resolve_target(None).mesh) if os.environ.get("SYSTEM_DESC_PATH") else 32
 
 
 def create_borrowed_host_tensor(
@@ -295,13 +335,14 @@ def create_unsafe_borrowed_host_tensor(tensor: Tensor) -> Tensor:
 
 def create_empty_tensor(
     device: Device,  # noqa: ARG001 - tensors are in host memory
-    layout: Any,  # noqa: ARG001 - dense rows of the host
+    layout: Layout,
     shape: Sequence[int],
     strides: Sequence[int],
     itemsize: int,  # noqa: ARG001 - of the dtype
 ) -> Tensor:
-    """A tensor of float32 zeros, which a program may replace."""
-    return Tensor([torch.zeros(list(shape)).as_strided(list(shape), list(strides))])
+    """A tensor of zeros in the dtype of a layout, which a program may replace."""
+    zeros = torch.zeros(list(shape), dtype=TORCH_DTYPES.get(layout.dtype, torch.float32))
+    return Tensor([zeros.as_strided(list(shape), list(strides))], layout)
 
 
 def get_layout(executable: Binary, program_index: int, input_index: int) -> Layout:
@@ -317,7 +358,10 @@ def to_layout(tensor: Tensor, device: Device, layout: Layout, retain: bool | Non
     wanted = TORCH_DTYPES.get(layout.dtype)
     # A program may take more dtypes than tensors of ttnn have: a tensor of one of these stays as it is.
     is_same = wanted is None or not wanted.is_floating_point or device_dtype(tensor.first.dtype) == wanted
-    return Tensor([each.clone() if is_same else each.to(wanted) for each in tensor.shards], layout)
+    moved = Tensor([each.clone() if is_same else each.to(wanted) for each in tensor.shards], layout)
+    if layout.buffer_type != HOST:
+        moved.devices = math.prod(device.get_mesh_shape())
+    return moved
 
 
 def to_host(tensor: Tensor, untilize: bool = False, blocking: bool = True) -> list[Tensor]:  # noqa: ARG001
@@ -327,12 +371,13 @@ def to_host(tensor: Tensor, untilize: bool = False, blocking: bool = True) -> li
 
 def get_device_tensors(tensor: Tensor) -> list[Tensor]:
     """A tensor per device, over the same memory."""
-    return [Tensor([shard], tensor.get_layout()) for shard in tensor.shards]
+    parts = tensor.shards * tensor.devices if len(tensor.shards) == 1 else tensor.shards
+    return [Tensor([part], tensor.get_layout()) for part in parts]
 
 
 def get_num_shards(tensor: Tensor) -> int:
-    """How many devices have a part."""
-    return len(tensor.shards)
+    """How many devices have a part, or the whole."""
+    return max(len(tensor.shards), tensor.devices)
 
 
 def memcpy(target: Any, source: Any, *_: Any) -> None:
@@ -366,7 +411,8 @@ def submit(device: Device, binary: Binary, program_index: int, inputs: Sequence[
 
     Raises:
         CompileError: An operation is not executed here.
-        ValueError: An input has neither one part nor one per device.
+        ArgumentError, ShapeError, DTypeError: The inputs are not those of the program.
+        ValueError: There is no such program, or an input has neither one part nor one per device.
     """
     found = outputs_of(binary, program_index, [tensor.shards for tensor in inputs])
     layouts = [layout_of_reference(each) for each in binary.outputs(program_index)]
@@ -385,8 +431,11 @@ def outputs_of(
 
     Raises:
         CompileError: An operation is not executed here.
-        ValueError: An input has neither one part nor one per device.
+        ArgumentError, ShapeError, DTypeError: The inputs are not those of the program.
+        ValueError: There is no such program, or an input has neither one part nor one per device.
     """
+    if not 0 <= program_index < len(binary.names):
+        raise ValueError(f"the binary has {len(binary.names)} programs, and none of the number {program_index}")
     devices = math.prod(binary.text_module.mesh)
     for index, parts in enumerate(inputs):
         if len(parts) not in {1, devices}:
@@ -394,10 +443,14 @@ def outputs_of(
     given = [parts[0] if len(parts) == 1 else tuple(parts) for parts in inputs]
     sharded = binary.presharded_results(program_index)
     whole = [each for each in given if isinstance(each, torch.Tensor)]
-    if DebugHooks.current is None and not any(sharded) and len(whole) == len(given):
+    hooks = with_log(DebugHooks.current)
+    log_program("before", binary, program_index)
+    if hooks is None and not any(sharded) and len(whole) == len(given):
         results = run_text(binary.text_module, binary.names[program_index], whole, (binary, program_index))
+        log_program("after", binary, program_index)
         return [(each,) for each in results]
-    found = (DebugHooks.current or DebugHooks()).run(binary, program_index, given)
+    found = (hooks or DebugHooks()).run(binary, program_index, given)
+    log_program("after", binary, program_index)
     compare_run(binary.text_module, binary.names[program_index], given, found, (binary, program_index))
     return [tensors if is_sharded else tensors[:1] for tensors, is_sharded in zip(found, sharded, strict=True)]
 
@@ -426,6 +479,6 @@ __all__ = [
     "launch_distributed_runtime", "memcpy", "open_mesh_device", "release_sub_mesh_device", "reshape_mesh_device",
     "retrieve_tensor_from_pool", "set_compatible_device_runtime", "set_current_device_runtime",
     "set_current_host_runtime", "set_fabric_config", "set_memory_log_level", "set_metal_home", "set_mlir_home",
-    "shutdown_distributed_runtime", "submit", "to_host", "to_layout", "unregister_hooks", "update_tensor_in_pool",
-    "wait", "walk_program",
+    "shutdown_distributed_runtime", "submit", "test", "to_host", "to_layout", "unregister_hooks",
+    "update_tensor_in_pool", "wait", "walk_program",
 ]  # fmt: skip

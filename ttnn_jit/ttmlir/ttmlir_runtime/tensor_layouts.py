@@ -8,6 +8,8 @@ from typing import Any
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.ttmlir.ttmlir_runtime.data_types import DataType
 
+HOST = "SystemMemory"
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -23,7 +25,7 @@ class Layout:
 
     dtype: DataType
     tile: tuple[int, int] = (1, 1)
-    buffer_type: str = "SystemMemory"
+    buffer_type: str = HOST
     memory_layout: str = ""
     shard: tuple[int, ...] = ()
 

@@ -18,7 +18,7 @@ from ttnn_jit.ops.result_options import QUEUE_KEYWORDS
 from ttnn_jit.ops.traced_calls import flat_arguments, redirect_to_program, redirect_to_trace
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.meshes.mesh_tensor import mesh_of_arguments, on_every_device
+from ttnn_jit.runtime.meshes.mesh_tensor import MeshTensor, mesh_of_arguments, on_every_device
 from ttnn_jit.runtime.native.generated import define
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.configs.hardware_config import HardwareConfig
@@ -57,6 +57,7 @@ class HostFunction:
         function: The body, with the signature; a body that makes tensors takes `HostOps` as `_ops` first.
         name: The qualified name, ``ttnn.experimental.dropout``.
         in_programs: Whether jitted functions may call it.
+        exchanges: Whether it is a collective, which takes the tensors of a mesh whole.
         over_meshes: Whether a call with a mesh, or with a tensor of one, is repeated on each of its devices.
         shares_memory: Whether results with equal elements on the devices of a mesh share memory.
         accepts_foreign: Whether it takes torch tensors and numpy arrays while a jitted function runs as plain Python.
@@ -69,6 +70,7 @@ class HostFunction:
     function: Callable[..., Any]
     name: str
     in_programs: bool = False
+    exchanges: bool = False
     over_meshes: bool = False
     shares_memory: bool = False
     accepts_foreign: bool = False
@@ -150,11 +152,14 @@ class HostFunction:
     def _classes(self, text: str, home: Mapping[str, Any]) -> frozenset[type] | None:
         """The classes that one type of an annotation accepts without binding; None: every class.
 
-        Classes of meshes and foreign tensors need the general path, hence the conditions.
+        Classes of meshes and foreign tensors need the general path, hence the conditions; but collectives take tensors
+        of meshes as they are.
         """
         if text in _ANYTHING and not self.over_meshes and not self.accepts_foreign:
             return None
         found: Any = home.get(text)
+        if found is Tensor and self.exchanges:
+            return frozenset([Tensor, MeshTensor])
         own = isinstance(found, type) and not issubclass(found, HardwareConfig)  # a config's fields need checks
         return frozenset([found]) if own else _CLASSES_WITHOUT_BINDING.get(text, frozenset())
 
@@ -402,6 +407,7 @@ def host_function(  # noqa: PLR0913 - each is a fact of its own
             function,
             f"ttnn.{name or function.__name__}",
             in_programs=in_programs or exchanges,
+            exchanges=exchanges,
             over_meshes=over_meshes,
             shares_memory=shares_memory,
             accepts_foreign=accepts_foreign,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, UnregisteredOp, i32
 from xdsl.dialects.func import FuncOp
@@ -68,6 +68,7 @@ class Rewriter:
         row = self.row(name)
         assert row is not None, f"the tables have {name}"
         groups = [_group(operands.get(each.name)) for each in row.operands]
+        assert sum(map(len, groups)) == sum(len(_group(each)) for each in operands.values()), f"operands of {name}"
         known = {each.name for each in row.attributes}
         kept = {key: value for key, value in properties.items() if value is not None and key in known}
         if row.has("AttrSizedOperandSegments"):
@@ -122,24 +123,25 @@ class Rewriter:
 def mesh_of(op: Operation) -> list[int]:
     """The mesh of the `ttcore.device` around an operation; [1, 1] without one."""
     device = _device_around(op)
-    shape = [] if device is None else [*(device.properties["device_attr"].value("meshShape") or ())]
+    shape = [] if device is None else [*(device.value("meshShape") or ())]
     return [*[1] * (2 - len(shape)), *shape]
 
 
 def mesh_topology_of(op: Operation) -> list[str]:
     """The `meshTopology` of the `ttcore.device` around an operation; empty without one."""
     device = _device_around(op)
-    return [] if device is None else [*map(str, device.properties["device_attr"].value("meshTopology") or ())]
+    return [] if device is None else [*map(str, device.value("meshTopology") or ())]
 
 
-def _device_around(op: Operation) -> Operation | None:
+def _device_around(op: Operation) -> Any:
+    """The `#ttcore.device` around an operation; None without one."""
     around: Operation | None = op
     while around is not None:
         for region in around.regions:
             for block in region.blocks:
                 for each in block.ops:
                     if each.name == "ttcore.device":
-                        return each
+                        return each.properties["device_attr"]
         around = around.parent_op()
     return None
 

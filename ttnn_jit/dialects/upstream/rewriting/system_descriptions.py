@@ -58,6 +58,14 @@ def system_desc_of(target: SystemDesc, chips: int) -> Attribute:
     return _of_chips(_chip(target.arch, target.grid, text, target.dst_tiles, target.max_circular_buffers or 32), chips)
 
 
+def mock_l1_bytes(arch: str) -> int | None:
+    """The bytes of L1 above ``l1_unreserved_base`` of a chip of a mock description; None of an unknown architecture."""
+    if arch not in _CHIPS:
+        return None
+    numbers = dict(each.split(" = ") for each in _CHIPS[arch].split(", "))
+    return int(numbers["l1_size"]) - int(numbers["l1_unreserved_base"])
+
+
 def _chip(arch: str, grid: tuple[int, int], numbers: str, dst_tiles: int, circular_buffers: int) -> str:
     return (
         f"{{arch = <{arch}>, grid = {grid[0]}x{grid[1]}, coord_translation_offsets = 18x18, {numbers}, "

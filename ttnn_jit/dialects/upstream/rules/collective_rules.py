@@ -25,9 +25,12 @@ def verify_all_gather(op: Operation) -> None:
 def verify_reduce_scatter(op: Operation) -> None:
     """The reduction, and the scattered dimension."""
     view = View(op)
-    _require_reduction(view, {"sum", "max", "min"}, "reduce scatter")
+    is_ttir = op.name.startswith("ttir.")
+    _require_reduction(
+        view, {"sum", "max", "min"} if is_ttir else {"sum"}, "reduce scatter", "op" if is_ttir else "type"
+    )
     dim, rank = view.integer("scatter_dim"), len(view.shape("input"))
-    what = "dimension" if op.name.startswith("ttir.") else "scatter dimension"
+    what = "dimension" if is_ttir else "scatter dimension"
     require(
         -rank <= dim < rank,
         f"Invalid {what} for reduce scatter op. Scatter dimension must be >= to input tensor rank or < -input tensor "
@@ -40,9 +43,9 @@ def verify_all_reduce(op: Operation) -> None:
     _require_reduction(View(op), {"sum"}, "all reduce")
 
 
-def _require_reduction(view: View, allowed: set[str], what: str) -> None:
+def _require_reduction(view: View, allowed: set[str], what: str, which: str = "op") -> None:
     kind: Any = view.attribute("reduce_type")
-    require(kind is None or kind.value("value") in allowed, f"Invalid reduction op for {what} op.")
+    require(kind is None or kind.value("value") in allowed, f"Invalid reduction {which} for {what} op.")
 
 
 def verify_permute_of_devices(op: Operation) -> None:

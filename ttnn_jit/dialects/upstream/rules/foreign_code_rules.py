@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 from collections import Counter
 
-from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
+from xdsl.dialects.builtin import IndexType, StringAttr, SymbolRefAttr
 from xdsl.ir import Block, Operation
 
 from ttnn_jit.dialects.upstream.rules.view import View, fail, require, symbol_around
@@ -17,6 +18,7 @@ _HELD_BY_EXPRESSIONS = {
     "emitpy.constant",
     "emitpy.get_attr",
 }
+_STRING = "emitpy.str"
 _WITHOUT_EFFECTS = {"emitpy.literal", "emitpy.subscript", "emitpy.constant", "emitpy.get_attr"}
 
 
@@ -117,6 +119,56 @@ def verify_global(op: Operation) -> None:
     require(found is not None and found.name == "emitpy.global", f"'{name}' does not reference a valid emitpy.global")
 
 
+def verify_dictionary(op: Operation) -> None:
+    """A name of Python, and a literal or keys and values by turns."""
+    view = View(op)
+    _require_name(_text(view, "dict_name"))
+    literal = view.attribute("literal_expr")
+    if isinstance(literal, StringAttr):
+        require(literal.data != "", "literal_expr must not be empty")
+        require(
+            not op.operands,
+            "cannot have both literal_expr and items operands; use either literal_expr for Python dict literals or "
+            "items for key-value pairs",
+        )
+        return
+    require(
+        bool(op.operands),
+        'cannot have both literal_expr and items empty; for an empty dict, use literal_expr = "{}" instead',
+    )
+    require(len(op.operands) % 2 == 0, "items must be alternating key-value pairs (even count required)")
+    for position in range(0, len(op.operands), 2):
+        key = op.operands[position].type
+        require(
+            isinstance(key, IndexType) or key.name == _STRING,
+            f"dictionary keys must be index or string type, but got '{key}' at position {position}",
+        )
+
+
+def _require_name(name: str) -> None:
+    """A name that Python takes for a variable."""
+    require(name != "", "variable name must not be empty")
+    require(re.match(r"[A-Za-z_]", name) is not None, "variable name must start with a letter or '_'")
+    require(re.fullmatch(r"\w*", name) is not None, "variable name may only contain alphanumeric characters and '_'")
+    require(not keyword.iskeyword(name), "variable name must not be a keyword")
+
+
+def verify_subscript(op: Operation) -> None:
+    """Texts are keys of dictionaries alone."""
+    container, index = (each.type for each in op.operands)
+    require(
+        index.name != _STRING or container.name == "emitpy.dict",
+        f"cannot use string index on non-dict type '{container}'",
+    )
+
+
+def verify_assignment(op: Operation) -> None:
+    """Two values of one type."""
+    if len(op.operands) == 2:
+        target, value = (each.type for each in op.operands)
+        require(target == value, f"target type ('{target}') does not match value type ('{value}')")
+
+
 def _is_empty(block: Block) -> bool:
     return block.first_op is None
 
@@ -126,5 +178,8 @@ FOREIGN_CODE = {
     "ttnn.tt_lang_op": (verify_tt_lang,),
     "emitpy.expression": (verify_expression,),
     "emitpy.if": (verify_condition,),
+    "emitpy.create_dict": (verify_dictionary,),
+    "emitpy.subscript": (verify_subscript,),
+    "emitpy.assign": (verify_assignment,),
     **dict.fromkeys(("emitpy.get_global", "emitpy.assign_global", "emitpy.global_statement"), (verify_global,)),
 }

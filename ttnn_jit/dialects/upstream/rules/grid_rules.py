@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr
 from xdsl.ir import Operation
 from xdsl.ir.affine import AffineMap
 
@@ -55,4 +56,20 @@ def _mapped(mapping: AffineMap, core: Corner) -> tuple[int, ...]:
     return tuple(mapping.eval(core, []))[-2:]
 
 
-GRIDS = {"d2m.spatial": (verify_spatial,)}
+def verify_generic(op: Operation) -> None:
+    """Maps of one number of dimensions, a block factor for each loop, regions of one number of arguments."""
+    view = View(op)
+    maps, factors, loops = (view.attribute(name) for name in ("indexing_maps", "block_factors", "iterator_types"))
+    if isinstance(maps, ArrayAttr):
+        dims = {each.data.num_dims for each in maps if isinstance(each, AffineMapAttr)}
+        require(len(dims) <= 1, "all indexing maps must have the same number of dimensions")
+    if isinstance(loops, ArrayAttr) and isinstance(factors, ArrayAttr) and len(loops) > 0:
+        require(
+            len(loops) == len(factors),
+            f"number of block factors[{len(factors)}] must match the number of iterators[{len(loops)}]",
+        )
+    counts = {len(region.blocks[0].args) for region in op.regions if region.blocks}
+    require(len(counts) <= 1, "all regions must have the same number of arguments")
+
+
+GRIDS = {"d2m.generic": (verify_generic,), "d2m.spatial": (verify_spatial,)}

@@ -8,7 +8,7 @@ zeros behind the softmax: the fused operation does so, too.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import FloatAttr, f32
 from xdsl.ir import Operation, SSAValue
@@ -44,12 +44,14 @@ class Scores:
         key: The right one, before its transpose.
         scale: The product of all scales.
         mask: What is added; None if nothing is.
+        sink: A score of each head that only the softmax sees; None if there is none.
     """
 
     query: SSAValue
     key: SSAValue
     scale: float
     mask: SSAValue | None
+    sink: SSAValue | None = None
 
 
 @ATTENTION.of("ttir.matmul")
@@ -57,22 +59,72 @@ def attention(op: Operation, rewriter: Rewriter) -> bool:
     """``softmax(query @ key.T * scale + mask) @ value`` of tensors [batch, heads, rows, size]."""
     if rewriter.row(_ATTENTION) is None or _transposes(op) != (False, False):
         return False
-    softmax = _softmax(op.operands[0])
-    scores = _scores(before_cast(softmax.operands[0])) if softmax is not None else None
-    if softmax is None or scores is None or len(shape_of(op.results[0].type)) != _RANK:
+    scores = _scores_of(op.operands[0])
+    if scores is None or len(shape_of(op.results[0].type)) != _RANK:
         return False
     key, value = _shared_heads(scores.key, op.operands[1], rewriter, op)
-    if not _fit(scores.query, key, value, scores.mask, op):
+    if not _fit(scores, key, value, op) or not _takes_sink(scores, rewriter):
         return False
-    operands = {"query": scores.query, "key": key, "value": value, "attention_mask": scores.mask}
+    operands = {
+        "query": scores.query,
+        "key": key,
+        "value": value,
+        "attention_mask": scores.mask,
+        "attention_sink": scores.sink,
+    }
     properties = {"is_causal": boolean(False), "scale": FloatAttr(scores.scale, f32)}
     rewriter.replace(op, [rewriter.value(_ATTENTION, operands, properties, op.results[0].type, op)])
     return True
 
 
+def _scores_of(value: SSAValue) -> Scores | None:
+    """The scores of which weights are the softmax, with their sink if a column is left out of the weights."""
+    weights = before_cast(value)
+    whole = _before_last_column(weights)
+    softmax = _softmax(weights if whole is None else whole)
+    if softmax is None:
+        return None
+    scores = before_cast(softmax.operands[0])
+    if whole is None:
+        return _scores(scores)
+    rest, sink = _without_sink(scores)
+    found = _scores(rest) if sink is not None else None
+    return replace(found, sink=sink) if found is not None else None
+
+
+def _takes_sink(scores: Scores, rewriter: Rewriter) -> bool:
+    """Whether the operation of this version takes the sink, if there is one; that of December 2025 takes none."""
+    if scores.sink is None:
+        return True
+    row = rewriter.row(_ATTENTION)
+    heads = shape_of(scores.query.type)[1]
+    fits = element_of(scores.sink) == element_of(scores.key) and shape_of(scores.sink.type) == (1, heads, 1, 1)
+    return fits and row is not None and any(each.name == "attention_sink" for each in row.operands)
+
+
 def _transposes(op: Operation) -> tuple[bool, bool]:
     first, second = (op.properties.get(f"transpose_{each}") == boolean(True) for each in "ab")
     return first, second
+
+
+def _before_last_column(value: SSAValue) -> SSAValue | None:
+    """The probabilities of which a slice leaves out those of the last key."""
+    made = single(value, "ttir.slice_static")
+    if made is None:
+        return None
+    shape = [*shape_of(made.operands[0].type)]
+    begins, ends, steps = (integers_in(made.properties[name]) for name in ("begins", "ends", "step"))
+    kept = begins == [0] * len(shape) and {*steps} == {1} and ends == [*shape[:-1], shape[-1] - 1]
+    return before_cast(made.operands[0]) if kept else None
+
+
+def _without_sink(value: SSAValue) -> tuple[SSAValue, SSAValue | None]:
+    """Scores and the column that is concatenated to them, before it is broadcast; None if there is no such."""
+    joined = single(value, "ttir.concat")
+    if joined is None or len(joined.operands) != 2 or integers_in(joined.properties["dim"])[0] % _RANK != _RANK - 1:
+        return value, None
+    scores, sink = joined.operands
+    return before_cast(scores), without_broadcast(sink) if shape_of(sink.type)[-1:] == (1,) else None
 
 
 def _softmax(weights: SSAValue) -> Operation | None:
@@ -181,8 +233,9 @@ def _shared_heads(key: SSAValue, value: SSAValue, rewriter: Rewriter, at: Operat
     return first, second
 
 
-def _fit(query: SSAValue, key: SSAValue, value: SSAValue, mask: SSAValue | None, op: Operation) -> bool:
+def _fit(scores: Scores, key: SSAValue, value: SSAValue, op: Operation) -> bool:
     """Whether attention takes tensors of these types, which its verifier and ours check."""
+    query, mask = scores.query, scores.mask
     shapes = [[*shape_of(each.type)] for each in (query, key, value)]
     if any(len(each) != _RANK for each in shapes) or shapes[1] != shapes[2]:
         return False

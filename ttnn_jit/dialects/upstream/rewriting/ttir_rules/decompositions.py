@@ -14,6 +14,7 @@ from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.upstream.rewriting.greedy import Rules
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import (
+    boolean,
     dense_i64,
     integer,
     integers_in,
@@ -98,9 +99,26 @@ def get_dimension_size(op: Operation, rewriter: Rewriter) -> bool:
     type_ = op.results[0].type
     assert isinstance(type_, TensorType)
     element = type_.get_element_type()
-    assert isinstance(element, IntegerType)
-    value = SplatElementsAttr(type_, integer(extent, element))
+    counted = integer(extent, element) if isinstance(element, IntegerType) else FloatAttr(float(extent), element)
+    value = SplatElementsAttr(type_, counted)
     rewriter.replace(op, [rewriter.value("ttir.constant", {}, {"value": value}, type_, op)])
+    return True
+
+
+@DECOMPOSED.of("ttir.argmax")
+def argmax_of_several(op: Operation, rewriter: Rewriter) -> bool:
+    """The place among several dimensions is that in one, into which they are merged."""
+    source, shape = op.operands[0], shape_of(op.operands[0].type)
+    dims = sorted(dim % len(shape) for dim in integers_in(op.properties.get("dim_arg")))
+    kept = [dim for dim in range(len(shape)) if dim not in dims]
+    if len(dims) < 2 or not kept:
+        return False
+    rows = [shape[dim] for dim in kept]
+    merged = [*rows, math.prod(shape[dim] for dim in dims)]
+    flat = reshape(permute(source, [*kept, *dims], rewriter, op), merged, rewriter, op)
+    properties = {**op.properties, "dim_arg": listed([len(kept)]), "keep_dim": boolean(False)}
+    value = rewriter.value("ttir.argmax", {"input": flat}, properties, with_shape(op.results[0].type, rows), op)
+    rewriter.replace(op, [reshape(value, shape_of(op.results[0].type), rewriter, op)])
     return True
 
 

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import FloatAttr
 from xdsl.ir import Operation, SSAValue
 
-from ttnn_jit.dialects.upstream.rewriting.made_attributes import boolean, dense_i64, shape_of, ttnn_shape
+from ttnn_jit.dialects.upstream.rewriting.made_attributes import (
+    boolean,
+    dense_i32,
+    dense_i64,
+    number,
+    shape_of,
+    ttnn_shape,
+)
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter, operand_named, operands_by_name
 from ttnn_jit.dialects.upstream.rewriting.ttnn_rules.special_conversions import relaid
 from ttnn_jit.dialects.upstream.rewriting.ttnn_rules.ttnn_conversions import Conversion, namesake
+from ttnn_jit.dialects.writing.editing import erase
 
 
 def _attention(op: Operation, rewriter: Rewriter) -> list[SSAValue]:
     """Queries of one position, which see all keys, become those of a decode: [1, batch, heads, size]."""
-    query = operand_named(op, "query")
+    query, operands = operand_named(op, "query"), operands_by_name(op)
     assert query is not None
+    if operands.get("attention_sink"):
+        op.operands[len(op.operands) - 1] = _divided_by_scale(op, shape_of(query.type)[-1], rewriter)
+        operands = operands_by_name(op)
     if shape_of(query.type)[2] != 1 or _is_positional(op):
         return namesake(op, rewriter)
-    operands = operands_by_name(op)
     operands["query"] = _permuted(query, (2, 0, 1, 3), rewriter, op)
     mask = operand_named(op, "attention_mask") if "attention_mask" in operands else None
     if mask is not None:
@@ -25,6 +36,25 @@ def _attention(op: Operation, rewriter: Rewriter) -> list[SSAValue]:
     type_ = relaid(op.results[0].type, [shape_of(op.results[0].type)[index] for index in (2, 0, 1, 3)])
     value = rewriter.value("ttnn.scaled_dot_product_attention_decode", operands, properties, type_, op)
     return [_permuted(value, (1, 2, 0, 3), rewriter, op)]
+
+
+def _divided_by_scale(op: Operation, width: int, rewriter: Rewriter) -> SSAValue:
+    """The sink of an attention divided by its scale, for TTNN multiplies it with that."""
+    sink, stated = op.operands[len(op.operands) - 1], op.properties.get("scale")
+    scale = stated.value.data if isinstance(stated, FloatAttr) else width**-0.5
+    if scale in {0.0, 1.0}:
+        return sink
+    properties = {"fill_value": number(1 / scale), "shape": dense_i32(shape_of(sink.type))}
+    inverse = _converted(rewriter.create("ttir.full", {}, properties, [sink.type], op), rewriter)
+    operands = {"lhs": sink, "rhs": inverse}
+    return _converted(rewriter.create("ttir.multiply", operands, {}, [sink.type], op), rewriter)
+
+
+def _converted(op: Operation, rewriter: Rewriter) -> SSAValue:
+    """The result of the namesake in TTNN that replaces an operation of TTIR."""
+    (value,) = namesake(op, rewriter)
+    erase(op)
+    return value
 
 
 def _is_positional(op: Operation) -> bool:

@@ -25,6 +25,7 @@ from ttnn_jit.dialects.upstream.rewriting.made_attributes import (
 )
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Given, Rewriter, operands_by_name
 from ttnn_jit.dialects.upstream.rewriting.ttnn_layouts import LayoutView, data_type_attribute, has_layout
+from ttnn_jit.dialects.upstream.rewriting.weight_types import WEIGHT_DTYPE
 from ttnn_jit.dialects.upstream.tables import Attribute as AttributeOfRow
 from ttnn_jit.dialects.upstream.tables import OperationRow
 
@@ -88,6 +89,8 @@ def namesake(op: Operation, rewriter: Rewriter) -> list[SSAValue]:
         rewriter.create(name, operands, properties, [], op)
         return [op.operands[0]]
     made = rewriter.create(name, operands, _properties(op, row, rewriter), [each.type for each in op.results], op)
+    if WEIGHT_DTYPE in op.attributes:
+        made.attributes[WEIGHT_DTYPE] = op.attributes[WEIGHT_DTYPE]
     return [*made.results]
 
 
