@@ -125,6 +125,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="only files whose path contains this")
     parser.add_argument("--dialect", choices=DIALECTS)
     parser.add_argument("--elements", type=int, default=2**26, help="larger modules are reported apart")
+    parser.add_argument("--after", type=Path, help="only modules that are too large in this output of --verbose")
     parser.add_argument("--seconds", type=int, default=60, help="modules that take more CPU time are reported apart")
     parser.add_argument("--part", default="0/1", help="I/N: every Nth module from the Ith on")
     parser.add_argument("--verbose", action="store_true", help="print the outcome of every module")
@@ -134,6 +135,10 @@ def main() -> None:
     reasons: Counter[str] = Counter()
     first, step = map(int, options.part.split("/"))
     chosen = [each for each in pieces(options.tree) if options.only in each.place]
+    if options.after is not None:
+        rows = (line.split("\t") for line in options.after.read_text(encoding="utf-8").splitlines())
+        large = {row[0] for row in rows if row[-1] == "too large"}
+        chosen = [each for each in chosen if each.place in large]
     for piece in chosen[first::step]:
         if options.dialect not in {None, piece.dialect}:
             continue

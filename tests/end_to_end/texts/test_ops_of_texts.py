@@ -329,6 +329,20 @@ def test_a_chip_rounds_every_op_and_its_goldens_allow_that():
     checked(loaded(module_of("ttir.add : 3x8xbf16, 3x8xbf16 -> 3x8xbf16"), target="wormhole_b0"))
 
 
+@pytest.mark.parametrize("activation", ["", ', activation = "gelu"'])
+def test_a_product_on_a_chip_is_allowed_the_rounding_of_its_sum_and_no_more(activation, monkeypatch):
+    attributes = f"transpose_a = false, transpose_b = false{activation}"
+    op = f"ttnn.linear {{{attributes}}} : 16x2048xbf16, 2048x64xbf16, 1x64xbf16 -> 16x64xbf16"
+    module = loaded(module_of(op), target="wormhole_b0")
+    checked(module)
+    golden = torch.matmul
+    monkeypatch.setattr(
+        torch, "matmul", lambda a, b: golden(a, b) + (a.shape[-1] > 32) * 0.2 * golden(a.abs(), b.abs())
+    )
+    with pytest.raises(AssertionError):
+        checked(module)
+
+
 def test_calls_are_followed_and_entries_are_what_nobody_calls():
     text = """
     module {

@@ -520,3 +520,16 @@ def test_collectives_of_a_text_without_shardings_stay():
     found = converted(bare, "stablehlo-pipeline")
     assert "collective_permute" in found
     assert "manual_computation" not in found
+
+
+def test_constants_of_shardy_run_and_layouts_of_xla_change_nothing():
+    text = """
+    func.func @main(%x: tensor<3x2xf32>) -> tensor<2x3xf32> {
+      %c = sdy.constant dense<2.0> : tensor<2x3xf32>
+      %t = stablehlo.transpose %x, dims = [1, 0] {result_layout = dense<[0, 1]> : tensor<2xindex>,
+        xla_shape = "f32[2,3]{0,1}"} : (tensor<3x2xf32>) -> tensor<2x3xf32>
+      %y = stablehlo.multiply %c, %t : tensor<2x3xf32>
+      return %y : tensor<2x3xf32>
+    }"""
+    (x,), (found,) = ran(text)
+    assert torch.equal(found, 2 * x.T)

@@ -35,7 +35,7 @@ def _complex_constant(ops: TtirOps, call: ConversionCall) -> ComplexTensor:
 
 
 CONSTANT = conversion(
-    "stablehlo.constant chlo.constant",
+    "stablehlo.constant chlo.constant sdy.constant",
     "",
     _constant,
     _constant_in_torch,

@@ -80,8 +80,7 @@ def rounding_of_sums(torch: Any, left: Any, right: Any) -> Any:
         part = torch.matmul(left[..., begin : begin + _TERMS], rows if right.dim() == 1 else rows.transpose(0, -2))
         total, rounded = total + part, (rounded + part).bfloat16().double()
         largest = torch.maximum(largest, rounded.abs())
-    unit = torch.exp2(largest.clamp(2.0**-126).log2().floor() - 7)
-    return (rounded - total).abs() + min(len(tiles), _OTHER_ROUNDINGS) * unit
+    return (rounded - total).abs() + min(len(tiles), _OTHER_ROUNDINGS) * _unit(torch, largest)
 
 
 def _cut(torch: Any, x: Any, bits: int) -> Any:
@@ -91,13 +90,24 @@ def _cut(torch: Any, x: Any, bits: int) -> Any:
 
 
 def _accumulator_error(torch: Any, call: TextCall) -> Any:
-    """By how much the activation of a product with its bias changes if the product is off."""
+    """By how much the activation of a product with its bias changes if the product is off, and steps are rounded."""
     a, b = _transposed(call.a, if_true=call.transpose_a), _transposed(call.b, if_true=call.transpose_b)
     off, total = rounding_of_sums(torch, a, b), _product_in_torch(torch, call)
     bias = vars(call).get("bias")
-    total = total if bias is None else total + bias
-    exact, *moved = (activated_in_torch(torch, total + sign * off, call.activation) for sign in (0.0, -1.0, 1.0))
-    return call.in_result_shape(torch.maximum(*((each - exact).abs() for each in moved)))
+    if bias is not None:
+        total = total + bias
+        off = off + _unit(torch, total) / 2
+    if call.activation is None:
+        return call.in_result_shape(off.expand(total.shape))
+    # An activation need not be monotone: between two samples it differs from one of them by half their difference.
+    exact = activated_in_torch(torch, total, call.activation)
+    moved = torch.stack([activated_in_torch(torch, total + part / 8 * off, call.activation) for part in range(-8, 9)])
+    return call.in_result_shape((moved - exact).abs().amax(0) + moved.diff(dim=0).abs().amax(0) / 2)
+
+
+def _unit(torch: Any, x: Any) -> Any:
+    """The unit in the last place of bfloat16."""
+    return torch.exp2(x.abs().clamp(2.0**-126).log2().floor() - 7)
 
 
 MATMUL = text(
