@@ -434,8 +434,9 @@ def outputs_of(
         ArgumentError, ShapeError, DTypeError: The inputs are not those of the program.
         ValueError: There is no such program, or an input has neither one part nor one per device.
     """
-    if not 0 <= program_index < len(binary.names):
-        raise ValueError(f"the binary has {len(binary.names)} programs, and none of the number {program_index}")
+    programs = binary.get_num_programs()
+    if not 0 <= program_index < programs:
+        raise ValueError(f"the binary has {programs} programs, and none of the number {program_index}")
     devices = math.prod(binary.text_module.mesh)
     for index, parts in enumerate(inputs):
         if len(parts) not in {1, devices}:
