@@ -15,7 +15,10 @@ _numbers = itertools.count()
 
 @contextmanager
 def imported(path: str) -> Iterator[ModuleType]:
-    """A block in which a program is imported; modules beside it, and `utils`, are found and forgotten afterwards."""
+    """A block in which a program is imported; modules beside it, and `utils`, are found and forgotten afterwards.
+
+    No bytecode is written: it would stand for a program that is changed within the same second.
+    """
     from ttnn_jit.tools.ttrt.runs import emitted_utils
     from ttnn_jit.ttnn.namespace.stand_in import register_as_ttnn
 
@@ -23,6 +26,7 @@ def imported(path: str) -> Iterator[ModuleType]:
     folder = str(Path(path).resolve().parent)
     name = f"ttrt_emitted_{next(_numbers)}"
     before, own = set(sys.modules), sys.modules.pop("utils", None)
+    is_without_bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     sys.path.insert(0, folder)
     if not (Path(folder) / "utils.py").exists():
         sys.modules["utils"] = emitted_utils
@@ -35,6 +39,7 @@ def imported(path: str) -> Iterator[ModuleType]:
         spec.loader.exec_module(module)
         yield module
     finally:
+        sys.dont_write_bytecode = is_without_bytecode
         emitted_utils.DeviceGetter.close()
         sys.path.remove(folder)
         for each in set(sys.modules) - before:
