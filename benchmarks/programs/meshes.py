@@ -8,7 +8,6 @@ counts.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from benchmarks.harness.harness import Benchmark, Plots, Step, main, table
-from ttnn_jit.specs.options import requested_threads
+from benchmarks.harness.threads import on_threads
 
 DEVICES = 8
 GOALS = {
@@ -36,7 +35,6 @@ Calls = Mapping[str, Callable[[], Any]]
 @contextmanager
 def steps(quick: bool) -> Iterator[Sequence[Step]]:
     """A step per row."""
-    os.environ["TTNN_JIT_NUM_THREADS"] = "1"
     rounds = 5 if quick else 40
     warm = {
         "warm call, 32x32": elementwise((32, 32)),
@@ -63,7 +61,8 @@ def steps(quick: bool) -> Iterator[Sequence[Step]]:
         "two products and a softmax, 64x64": layer(64),
     }
     threads = [Step(f"threads, {name}", 3, partial(_threads, prepare, rounds)) for name, prepare in shared.items()]
-    yield [*measured, *threads, *cold]
+    with on_threads(1):
+        yield [*measured, *threads, *cold]
 
 
 def _warm(prepare: Callable[[], Calls], rounds: int) -> dict[str, float]:
@@ -88,15 +87,12 @@ def _warm(prepare: Callable[[], Calls], rounds: int) -> dict[str, float]:
 def _threads(prepare: Callable[[], Calls], rounds: int) -> dict[str, float]:
     """Microseconds of the fastest call on eight devices, by the number of threads."""
     call = prepare()["mesh"]
-    least = {"1": float("inf"), "2": float("inf")}
+    least = {1: float("inf"), 2: float("inf")}
     for _ in range(rounds):
         for threads, before in least.items():
-            os.environ["TTNN_JIT_NUM_THREADS"] = threads
-            requested_threads.cache_clear()
-            least[threads] = min(before, _warm(lambda: {"mesh": call}, 1)["mesh"])
-    os.environ["TTNN_JIT_NUM_THREADS"] = "1"
-    requested_threads.cache_clear()
-    return least
+            with on_threads(threads):
+                least[threads] = min(before, _warm(lambda: {"mesh": call}, 1)["mesh"])
+    return {str(threads): time for threads, time in least.items()}
 
 
 def _opened(count: int = DEVICES) -> tuple[Any, Any]:
@@ -153,7 +149,6 @@ def _of_a_megabyte(program: Callable[[Any], Any]) -> Calls:
 
     import ttnn_jit
 
-    torch.set_num_threads(1)
     mesh, _ = _opened()
     whole = torch.randn(DEVICES, 512, 512)
     x = _on(mesh, whole, 0)
@@ -196,7 +191,6 @@ def gathered_on_all() -> Calls:
     import ttnn_jit
     from ttnn_jit import ttnn
 
-    torch.set_num_threads(1)
     mesh, _ = _opened()
     whole = torch.randn(DEVICES * 512, 512)
     target = torch.empty_like(whole)

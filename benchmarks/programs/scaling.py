@@ -10,7 +10,6 @@ rounds counts.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from typing import Any
 
 from benchmarks.harness import plots
 from benchmarks.harness.harness import Benchmark, Plots, Step, main, table
+from benchmarks.harness.threads import on_threads
 
 COUNTS = [1, 2, 4, 8, 16, 32]
 MACHINE = "galaxy"
@@ -32,8 +32,8 @@ Found = Mapping[str, float]
 @contextmanager
 def steps(quick: bool) -> Iterator[Sequence[Step]]:
     """One step: the meshes take turns."""
-    os.environ["TTNN_JIT_NUM_THREADS"] = "1"
-    yield [Step("layer", 60, partial(measure, 3 if quick else 30))]
+    with on_threads(1):
+        yield [Step("layer", 60, partial(measure, 3 if quick else 30))]
 
 
 def measure(rounds: int) -> dict[str, dict[str, float]]:

@@ -7,7 +7,6 @@ its kernel. The least of many rounds, on one thread.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from functools import partial
 from typing import Any
 
 from benchmarks.harness.harness import Benchmark, Plots, Step, main, table
+from benchmarks.harness.threads import on_threads
 
 LENGTH = 1_000
 
@@ -49,9 +49,9 @@ CHAINS = [
 @contextmanager
 def steps(quick: bool) -> Iterator[Sequence[Step]]:
     """A step per chain."""
-    os.environ["TTNN_JIT_NUM_THREADS"] = "1"
     rounds = 20 if quick else 200
-    yield [Step(chain.name, 2, partial(measured, chain, rounds)) for chain in (CHAINS[:3] if quick else CHAINS)]
+    with on_threads(1):
+        yield [Step(chain.name, 2, partial(measured, chain, rounds)) for chain in (CHAINS[:3] if quick else CHAINS)]
 
 
 def measured(chain: Chain, rounds: int) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 from contextlib import nullcontext
 
 import pytest
@@ -13,6 +14,7 @@ from benchmarks.harness.harness import Benchmark, Step, spread
 from benchmarks.harness.process import Process, ProcessFailedError
 from benchmarks.harness.tables import ratios
 from benchmarks.kernels.roofline import operations_in
+from benchmarks.run import BENCHMARKS
 from ttnn_jit import jit, ttnn
 
 
@@ -77,3 +79,13 @@ def test_ratios_are_of_the_same_round():
     assert ratios(found, case, "peer", "ours") == [3.0, 2.0]
     assert ratios(found, case, "other", "ours") == []
     assert spread([3.0, 2.0]) == "2.50 [2.00-3.00]"
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_a_benchmark_leaves_the_threads_of_those_that_follow(name, monkeypatch):
+    monkeypatch.delenv("TTNN_JIT_NUM_THREADS", raising=False)
+    variables, threads = dict(os.environ), torch.get_num_threads()
+    with BENCHMARKS[name].steps(True):
+        pass
+    assert dict(os.environ) == variables
+    assert torch.get_num_threads() == threads
