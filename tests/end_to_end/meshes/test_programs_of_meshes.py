@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 import pytest
@@ -185,6 +186,19 @@ def test_work_on_equal_values_runs_once(mesh):
         (("all_reduce", "exp"), 2), (("mesh_partition",), 8)
     ]  # fmt: skip
     assert "launch 0 and 1 more: all_reduce -> exp" in str(report)
+
+
+def test_kernels_of_a_mesh_are_those_of_one_device_and_its_folds():
+    def kernels(shape):
+        mesh = opened(shape)
+        x, weight = given(mesh, (64, 64)), given(mesh, (64, 64))
+        jitted = ttnn_jit.jit()(lambda x, w: ttnn.all_reduce(ttnn.gelu(ttnn.matmul(x, w)) + 1.0, cluster_axis=1))
+        return {*re.findall(r"^define void @(k_\w+)", jitted.ir(x, weight, stage="codegen"), re.MULTILINE)}
+
+    one, all_devices = kernels((1, 1)), kernels((1, 8))
+    assert len(one & all_devices) == 1  # the product
+    assert len(one - all_devices) == 1  # a copy
+    assert len(all_devices - one) == 1  # the sum over eight devices
 
 
 FUSED_ACROSS = {

@@ -35,10 +35,11 @@ def digest(tensor):
 
 
 @pytest.mark.filterwarnings("ignore:`memory_config` on an operation")
-@pytest.mark.parametrize("count", [2, 4])
-def test_a_tensor_parallel_llama_generates_the_bits_of_one_process(count, example, monkeypatch):
+@pytest.mark.parametrize(("count", "devices"), [(2, 4), (4, 4), (8, 8)])
+def test_a_tensor_parallel_llama_generates_the_bits_of_one_process(count, devices, example, monkeypatch):
     llama = example("tensor_parallel_llama")
-    config = replace(llama.CONFIG, dim=128, n_heads=4, n_kv_heads=4, hidden_dim=256, n_layers=1, tokens=3)
+    heads = {"dim": 32 * devices, "n_heads": devices, "n_kv_heads": devices}
+    config = replace(llama.CONFIG, **heads, hidden_dim=256, n_layers=1, tokens=3)
     model, prompts, wanted = llama.build(config, users=1)
     pages = torch.randperm(config.blocks)
     monkeypatch.setattr(torch, "randperm", lambda _: pages)
@@ -47,7 +48,7 @@ def test_a_tensor_parallel_llama_generates_the_bits_of_one_process(count, exampl
     monkeypatch.setattr(llama.CCL, "options", lambda _: options)  # without a count of calls
 
     def run(_=0):
-        mesh = ttnn.open_mesh_device(ttnn.MeshShape(1, 4), target="cpu")
+        mesh = ttnn.open_mesh_device(ttnn.MeshShape(1, devices), target="cpu")
         return llama.generated(llama.Transformer(config, mesh, model), prompts, mesh)
 
     expected = run()
