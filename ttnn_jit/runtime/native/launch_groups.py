@@ -30,7 +30,8 @@ class TimedLaunch:
     Attributes:
         launch: The launch.
         rounds: The round of each of its repeats.
-        nanoseconds: Its predicted time on one thread; 0 if it does not belong in a group.
+        nanoseconds: Its predicted time on one thread; 0 if it does not belong in a group. On one device few launches are
+            independent, so that one that can be shared by itself does not.
         is_cut: Whether it can be shared by itself. It joins a group of so many chains that all threads are busy.
     """
 
@@ -77,6 +78,9 @@ def groups_of(launches: Sequence[TimedLaunch], memories: Memories) -> Iterator[L
     touched = _Touched(launches, memories)
     begin = 0
     while begin < len(launches):
+        if not launches[begin].nanoseconds:
+            begin += 1
+            continue
         chains, end = _chains(touched, begin)
         own = launches[begin:end]
         time = sum(each.nanoseconds for each in own)

@@ -107,7 +107,10 @@ def link(
             address = addresses[launch.kernel]
             entries[key] = _entry_of(launch.in_round(rounds) if rounds else launch, address, operands, layout, arrays)
         found.append(entries[key])
-    timed = [TimedLaunch(*run, own.nanoseconds, own.is_cut) for run, own in zip(runs, found, strict=True)]
+    timed = [
+        TimedLaunch(*run, own.nanoseconds if plan.positions or not own.is_cut else 0.0, own.is_cut)
+        for run, own in zip(runs, found, strict=True)
+    ]
     groups = [*groups_of(timed, Memories(len(plan.buffers), plan.made_in_place, plan.positions))]
     packed = LaunchTableWriter(plan, runs, found, arrays).table(groups)
     wakes = any(own.fields["wakes"] for own in found) or any(group.wakes for group in groups)
