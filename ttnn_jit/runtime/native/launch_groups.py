@@ -30,8 +30,8 @@ class TimedLaunch:
     Attributes:
         launch: The launch.
         rounds: The round of each of its repeats.
-        nanoseconds: Its predicted time on one thread; 0 if it does not belong in a group. On one device few launches are
-            independent, so that one that can be shared by itself does not.
+        nanoseconds: Its predicted time on one thread; 0 if it does not belong in a group. On one device few launches
+            are independent, so that one that can be shared by itself does not.
         is_cut: Whether it can be shared by itself. It joins a group of so many chains that all threads are busy.
     """
 
