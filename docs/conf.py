@@ -65,6 +65,7 @@ LINKS = {
     "../CHANGELOG.md": "generated/changelog.md",
     "../CONTRIBUTING.md": "generated/contributing.md",
     "../benchmarks/results/README.md": "generated/results/README.md",
+    "../benchmarks/results/compile_costs.md": "generated/results/compile_costs.md",
     "../benchmarks/results/dynamic.md": "generated/results/dynamic.md",
     "../benchmarks/results/meshes.md": "generated/results/meshes.md",
     "../benchmarks/results/scaling.md": "generated/results/scaling.md",
