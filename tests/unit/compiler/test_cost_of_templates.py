@@ -100,7 +100,8 @@ def test_a_template_of_a_chip_knows_its_circular_buffers_without_another_compile
     device = ttnn.open_device(device_id=0, target="wormhole_b0")
     jitted = ttnn_jit.jit(enable_cache=False, dynamic=True)(lambda x: ttnn.exp(ttnn.add(x, x)))
     for rows in (64, 128):
-        config = {"device": device, "memory_config": ttnn.L1_MEMORY_CONFIG}
-        x = ttnn.from_torch(torch.zeros(rows, 64), ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, **config)
+        config = ttnn.create_sharded_memory_config((rows, 64), ttnn.CoreGrid(x=2, y=1), ttnn.ShardStrategy.HEIGHT)
+        on_cores = {"device": device, "memory_config": config}
+        x = ttnn.from_torch(torch.zeros(rows, 64), ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, **on_cores)
         assert jitted(x).shape == x.shape
     ttnn.close_device(device)
