@@ -86,9 +86,11 @@ class Blocks(Instructions):
         Args:
             region: The region; its names must be free in this body.
             given: One value for each parameter.
-            constants: Values that replace constants of the region, by type and text of the constant.
+            constants: Values that replace constants of the region, by type and text of the constant; of constants of
+                one text, all or none.
         """
-        substituted = _substitution(dict(zip(region.parameters, given, strict=True)), constants or {})
+        arguments: dict[str, Value] = dict(zip(region.parameters, given, strict=True))
+        substituted = _substitution(arguments, constants or {})
         first, *code = region.body.code
         own = {id(each): Block(each.label, each.arguments, each.cost) for each in code if isinstance(each, Block)}
         blocks = {id(first): self.body.block, **own}
@@ -105,11 +107,11 @@ class Blocks(Instructions):
 
 
 def _substitution(
-    values: dict[Value, Value], constants: Mapping[tuple[Type, str], Value]
+    values: dict[str, Value], constants: Mapping[tuple[Type, str], Value]
 ) -> Callable[[Sequence[Value]], tuple[Value, ...]]:
     """A function that replaces values by others, and constants, which are known by type and text."""
-    by_text: dict[str, Value] = {**values, **{text: value for (_, text), value in constants.items()}}
+    by_text = values | {text: value for (_, text), value in constants.items()}
     if len(by_text) == len(values) + len(constants):  # their types need not be compared, which takes longer
         find = by_text.get
-        return lambda given: tuple(map(find, given, given))
+        return lambda given: tuple(map(find, given, given))  # what is not found is kept
     return lambda given: tuple([constants.get((each.type, each)) or values.get(each, each) for each in given])
