@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType
@@ -129,16 +130,17 @@ class _Forms(_Contents):
         self._free = count()
 
     def _type(self, type_: Attribute) -> Hashable:
-        inner = type_.underlying if isinstance(type_, d2m.CBType) else type_
-        if not isinstance(inner, TensorType | MemRefType):
-            return self._number(inner)
-        return type(type_), inner.get_num_dims(), self._number(inner.element_type)
+        kind = type(type_)
+        inner: Any = type_.underlying if kind is d2m.CBType else type_  # type: ignore[attr-defined]
+        if kind not in _WITH_SIZES:
+            return self._number(type_)
+        return kind, len(inner.shape), self._number(inner.element_type)
 
     def _number(self, attribute: Attribute) -> int:
-        if isinstance(attribute, GridAttr):
-            return -1
         found = self._number_by_id.get(id(attribute))
         if found is None:
+            if type(attribute) is GridAttr:
+                return -1
             if len(self._kept) >= _MOST_NUMBERED:
                 for table in (self._kept, self._number_of, self._number_by_id):
                     table.clear()
@@ -146,6 +148,8 @@ class _Forms(_Contents):
             found = self._number_by_id[id(attribute)] = self._number_of.setdefault(attribute, next(self._free))
         return found
 
+
+_WITH_SIZES = {TensorType, MemRefType, d2m.CBType}  # they have no subclasses, and isinstance is slower
 
 _MOST_NUMBERED = 4096
 """After so many attributes all numbers are given anew; no number is given twice."""
