@@ -29,6 +29,7 @@ from ttnn_jit.codegen.reading.reader_values import (
     Index,
     Known,
     LoopIndex,
+    NumberPlace,
     Reading,
     Slot,
     Tile,
@@ -50,6 +51,7 @@ from ttnn_jit.dialects.d2m import (
     ViewLayoutOp,
     WaitOp,
 )
+from ttnn_jit.dialects.d2m_generic import number_index
 from ttnn_jit.dialects.declared_ops import ElementwiseOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.region_loops import NOT_STRIDED, affine_bounds, memref_shape, refusal, subview_window
@@ -85,6 +87,8 @@ def launches_of(generic: GenericOp, reader: ModuleReader) -> list[tuple[Operatio
     copied: dict[SSAValue, Operand] = {}
     if (reading := reader.readings.get(generic.canonical_kernel)) is None:
         reading = reader.readings[generic.canonical_kernel] = _read(generic.canonical_kernel)
+    if generic.own_numbers:
+        reading = reading.with_numbers(generic.own_numbers)
     while True:
         try:
             return [*copies, (generic, _kernel(generic, reading, reader, copied))]
@@ -108,7 +112,8 @@ def _read(generic: GenericOp) -> Reading:
     reader.run(generic.body.block)
     reduced = reader.check()
     accumulation = reader.accumulation
-    return Reading(reader.steps, None if reduced is None or accumulation is None else (accumulation.op, reduced))
+    accumulated = None if reduced is None or accumulation is None else (accumulation.op, reduced)
+    return Reading(reader.steps, accumulated, reader.number_places)
 
 
 def _kernel(
@@ -137,6 +142,8 @@ class _Reader:
 
     def __post_init__(self) -> None:
         self.known: dict[SSAValue, Known] = {}
+        self.numbered: dict[SSAValue, int] = {}  # constants, by `number_index`
+        self.number_places: list[NumberPlace] = []
         self.slots: dict[Slot, Tile | Filled] = {}
         self.accumulation: Accumulation | None = None
         self.dst_shapes: dict[AcquireDstOp, tuple[int, ...]] = {}
@@ -220,6 +227,8 @@ class _Reader:
                 self.known[op.result] = op.value.value.data
             case IntegerAttr() | FloatAttr():
                 self.known[op.result] = Constant.of(op.value.value.data)
+                if (index := number_index(op)) is not None:
+                    self.numbered[op.result] = index
             case _:
                 raise refusal(op, "it is no number")
 
@@ -323,7 +332,18 @@ class _Reader:
     def _apply(self, op: ElementwiseOp) -> None:
         operands = tuple([self._usable(op, value) for value in op.operands])
         numbers = tuple([Constant.of(number) for number in op.operation.numbers_of(op.statics)])
+        self._note_numbers(op, len(numbers))
         self._add(op.result, Apply(op.operation.tile_name, operands, numbers, _tile_type(op).dtype, None))
+
+    def _note_numbers(self, op: ElementwiseOp, parameters: int) -> None:
+        """Notes which operands and parameters of the next step are numbers of ops with a `number_index`."""
+        step, operands = len(self.steps), op.operands
+        if self.numbered:
+            found = [(place, self.numbered.get(value)) for place, value in enumerate(operands)]
+            self.number_places += [NumberPlace(step, place, index, 0) for place, index in found if index is not None]
+        if parameters and (own := number_index(op)) is not None:
+            first = len(operands)
+            self.number_places += [NumberPlace(step, first + each, own, each) for each in range(parameters)]
 
     def _fill(self, op: TileFillOp) -> None:
         number = self.known.get(op.value)
