@@ -533,3 +533,37 @@ def test_constants_of_shardy_run_and_layouts_of_xla_change_nothing():
     }"""
     (x,), (found,) = ran(text)
     assert torch.equal(found, 2 * x.T)
+
+
+@pytest.mark.parametrize(
+    ("op", "other"),
+    [
+        (
+            '"stablehlo.broadcast_in_dim"(%x) {broadcast_dimensions = dense<[0, 2]> : tensor<2xi64>}'
+            " : (tensor<3x4xf32>) -> tensor<3x5x4xf32>",
+            "stablehlo.broadcast_in_dim %x, dims = [0, 2] : (tensor<3x4xf32>) -> tensor<3x5x4xf32>",
+        ),
+        (
+            '"stablehlo.slice"(%x) {start_indices = dense<1> : tensor<2xi64>, limit_indices = dense<[3, 4]> : '
+            "tensor<2xi64>, strides = dense<1> : tensor<2xi64>} : (tensor<3x4xf32>) -> tensor<2x3xf32>",
+            "stablehlo.slice %x [1:3, 1:4] : (tensor<3x4xf32>) -> tensor<2x3xf32>",
+        ),
+        (
+            '"stablehlo.gather"(%x, %i) {dimension_numbers = #stablehlo.gather<offset_dims = [0], collapsed_slice_dims'
+            " = [0], start_index_map = [0, 1]>, slice_sizes = dense<[1, 2]> : tensor<2xi64>} : (tensor<3x4xf32>, "
+            "tensor<2xi32>) -> tensor<2xf32>",
+            '"stablehlo.gather"(%x, %i) {dimension_numbers = #stablehlo.gather<offset_dims = [0], collapsed_slice_dims'
+            " = [0], start_index_map = [0, 1]>, slice_sizes = array<i64: 1, 2>} : (tensor<3x4xf32>, tensor<2xi32>) -> "
+            "tensor<2xf32>",
+        ),
+    ],
+)
+def test_extents_and_axes_may_be_tensors_as_in_texts_of_2023(op, other):
+    result = op.rpartition("-> ")[2]
+    texts = (
+        f"func.func @main(%x: tensor<3x4xf32>, %i: tensor<2xi32>) -> {result} {{\n  %0 = {each}\n  return %0 : {result}\n}}"
+        for each in (op, other)
+    )
+    inputs = [torch.arange(12.0).reshape(3, 4), torch.tensor([1, 2], dtype=torch.int32)]
+    (got,), (right,) = (ran(each, inputs)[1] for each in texts)
+    assert torch.equal(got, right)
