@@ -33,13 +33,16 @@ class _Expected:
         return re.search(pattern, message) is not None
 
 
-def unmet_expectations(text: str, first_line: int, errors: list[TtnnJitError]) -> list[str]:
+def unmet_expectations(
+    text: str, first_line: int, errors: list[TtnnJitError], *, only_expected: bool = False
+) -> list[str]:
     """What the comments of `text` expect and `errors` lack, and the reverse; empty if they agree.
 
     Args:
         text: A text with ``expected-error`` comments. Other kinds of diagnostics are not made here, and not expected.
         first_line: The number of lines before it in its file.
         errors: The errors of the text.
+        only_expected: Whether errors that no comment expects are left out.
     """
     expected = _expectations(text, first_line)
     problems = []
@@ -47,7 +50,7 @@ def unmet_expectations(text: str, first_line: int, errors: list[TtnnJitError]) -
         line = error.location.line if error.location is not None else 0
         found = next((each for each in expected if not each.met and each.fits(line, error.message)), None)
         if found is None:
-            problems.append(f"line {line}: unexpected error: {error.message}")
+            problems += [] if only_expected else [f"line {line}: unexpected error: {error.message}"]
         else:
             found.met = True
     problems += [

@@ -65,13 +65,15 @@ def main(options: argparse.Namespace) -> int:
         found, errors = _processed(piece, name, first_line, passes, options, reports)
         results += found
         if options.verify_diagnostics:
-            problems += [f"error: {name}: {each}" for each in unmet_expectations(piece, first_line, errors)]
+            only_expected = options.verify_diagnostics == opt_arguments.EXPECTED_DIAGNOSTICS
+            unmet = unmet_expectations(piece, first_line, errors, only_expected=only_expected)
+            problems += [f"error: {name}: {each}" for each in unmet]
         else:
             problems += [_as_mlir_prints(error) for error in errors]
     _report(options, reports, perf_counter() - start)
     for problem in problems:
         print(problem, file=sys.stderr)
-    if not options.verify_diagnostics:
+    if not options.verify_diagnostics or results:
         _write("// -----\n".join(results), options, complete=not problems)
     return 1 if problems else 0
 

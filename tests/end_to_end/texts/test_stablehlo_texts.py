@@ -443,9 +443,10 @@ def test_an_analysis_of_arguments_is_not_asked_for_where_shardings_are_stated(tm
     assert opt_main(options) == 0
     assert "tensor<2x32xf32>" in capsys.readouterr().out
     file.write_text(text.replace("STATED", ""))
-    assert opt_main(options) == 1
+    assert opt_main(["--stablehlo-pipeline=enable-auto-sharding=true", str(file)]) == 1
     assert "text.mlir:3:7: error: the text states no sharding" in capsys.readouterr().err
     assert opt_main(["--stablehlo-pipeline=automatic-arg-analysis=true enable-auto-sharding=false", str(file)]) == 1
+    assert "User did not provide a mesh" in capsys.readouterr().err
     assert opt_main(["--stablehlo-pipeline=mesh-shape=1,1 automatic-arg-analysis", str(file)]) == 0
 
 

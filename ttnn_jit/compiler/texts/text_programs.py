@@ -135,9 +135,13 @@ class TextProgram:
             CompileError: A stage refuses the function, or one that it calls.
         """
         self._require_arguments(arguments)
+        return self._run(arguments, unpacks=True)
+
+    def _run(self, arguments: Sequence[torch.Tensor], *, unpacks: bool) -> list[torch.Tensor]:
         program = self.program
         specs = zip(self.lowered.inputs, self.lowered.specs, strict=True)
-        return run_on_torch(program, [self._tensor(source, spec, arguments) for source, spec in specs])
+        inputs = [self._tensor(source, spec, arguments) for source, spec in specs]
+        return run_on_torch(program, inputs, unpacks=unpacks)
 
     def _require_arguments(self, arguments: Sequence[torch.Tensor]) -> None:
         require_as_many(len(self.arguments), len(arguments))
@@ -172,7 +176,7 @@ class TextProgram:
         key = (callee, *operands)
         found = self._kept.get(key)
         if found is None or found[2] != versions:
-            found = self._kept[key] = (self._module.program(callee)(*given), given, versions)
+            found = self._kept[key] = (self._module.program(callee)._run(given, unpacks=False), given, versions)
         return found[0]
 
 
