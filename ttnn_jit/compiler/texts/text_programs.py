@@ -134,10 +134,14 @@ class TextProgram:
             DTypeError: One has another element type.
             CompileError: A stage refuses the function, or one that it calls.
         """
+        given = self.inputs(arguments)
+        return run_on_torch(self.program, given)
+
+    def inputs(self, arguments: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """What the lowered function takes: arguments, constants and kept results of other functions."""
         self._require_arguments(arguments)
-        program = self.program
         specs = zip(self.lowered.inputs, self.lowered.specs, strict=True)
-        return run_on_torch(program, [self._tensor(source, spec, arguments) for source, spec in specs])
+        return [self._tensor(source, spec, arguments) for source, spec in specs]
 
     def _require_arguments(self, arguments: Sequence[torch.Tensor]) -> None:
         require_as_many(len(self.arguments), len(arguments))

@@ -25,6 +25,7 @@ from ttnn_jit.ops.texts import text_operations
 from ttnn_jit.transforms.passes.convert_stablehlo_to_ttir import call_decomposition
 from ttnn_jit.transforms.passes.inline import Inline
 from ttnn_jit.transforms.shardings.partitioning import partition
+from ttnn_jit.transforms.shardings.single_mesh import unify_meshes
 from ttnn_jit.transforms.shardings.stated import SHARDINGS
 from ttnn_jit.transforms.shardings.xla_attributes import state_shardings
 
@@ -63,6 +64,7 @@ class StablehloPipeline(ModulePass):
         state_shardings(op)
         devices = math.prod(self.mesh_shape or mesh_of_text(op) or (1,))
         if devices > 1:
+            unify_meshes(op)
             if (self.automatic_arg_analysis or self.enable_auto_sharding) and not _states_shardings(op):
                 raise CompileError(
                     "the text states no sharding, and no pass here chooses how arguments are cut among devices",
