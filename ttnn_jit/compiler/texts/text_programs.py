@@ -137,11 +137,13 @@ class TextProgram:
         self._require_arguments(arguments)
         return self._run(arguments, unpacks=True)
 
-    def _run(self, arguments: Sequence[torch.Tensor], *, unpacks: bool) -> list[torch.Tensor]:
-        program = self.program
+    def inputs(self, arguments: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """What the lowered function takes: arguments, constants and kept results of other functions."""
         specs = zip(self.lowered.inputs, self.lowered.specs, strict=True)
-        inputs = [self._tensor(source, spec, arguments) for source, spec in specs]
-        return run_on_torch(program, inputs, unpacks=unpacks)
+        return [self._tensor(source, spec, arguments) for source, spec in specs]
+
+    def _run(self, arguments: Sequence[torch.Tensor], *, unpacks: bool) -> list[torch.Tensor]:
+        return run_on_torch(self.program, self.inputs(arguments), unpacks=unpacks)
 
     def _require_arguments(self, arguments: Sequence[torch.Tensor]) -> None:
         require_as_many(len(self.arguments), len(arguments))

@@ -193,12 +193,12 @@ def _sizes_by_table(op: Operation) -> list[int] | None:
 
 
 def _meshes_around(op: Operation) -> dict[str, Any]:
-    """The axes of every mesh of the module that holds an op, by name."""
+    """Every mesh of the module that holds an op, by name."""
     parent = op
     while (above := parent.parent_op()) is not None:
         parent = above
     named = [attributes_of(each) for each in parent.walk() if "mesh" in each.properties]
-    return {each["sym_name"]: each["mesh"].get("axes", ()) for each in named if "sym_name" in each}
+    return {each["sym_name"]: each["mesh"] for each in named if "sym_name" in each}
 
 
 def _number(value: SSAValue) -> float | None:

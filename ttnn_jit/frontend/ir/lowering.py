@@ -23,6 +23,7 @@ from ttnn_jit.dialects.text_calls.shards import check_devices, shard_tilings
 from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text, spec_of_element
 from ttnn_jit.dialects.text_calls.text_attributes import name_of, symbol_of
 from ttnn_jit.frontend.ir.known_values import trip_count
+from ttnn_jit.frontend.ir.texts import returned_by
 from ttnn_jit.frontend.writing.module_builder import ModuleBuilder
 from ttnn_jit.ops import TYPECAST
 from ttnn_jit.ops.families.decomposition import Operand as Called
@@ -240,11 +241,11 @@ class FunctionLowering:
         """The program of a function.
 
         Raises:
-            CompileError: As `lower`.
+            CompileError: As `lower`; or it does not return what its type says.
         """
         self._open.append(function.sym_name.data)
         block = function.body.block
-        outputs = block.last_op.operands if isinstance(block.last_op, ReturnOp) else ()
+        outputs = returned_by(function)
         inputs = [each for each in block.args if is_tensor(each.type)]
         return self.lower(inputs, block.ops, [each for each in outputs if is_tensor(each.type)])
 
@@ -321,8 +322,7 @@ class FunctionLowering:
         for each in block.ops:
             self._lower_op(each)
         self._open.pop()
-        assert block.last_op is not None, "a function ends with its return"
-        for result, returned in zip(op.results, block.last_op.operands, strict=True):
+        for result, returned in zip(op.results, returned_by(callee), strict=True):
             if is_tensor(result.type):
                 self._values[result] = self._read(returned)
 
