@@ -119,7 +119,7 @@ class Role(enum.Enum):
         CALLS: It calls the function `decomposition`.
         CALLS_ONCE: It calls the function `callee`, whose results are kept for later runs.
         EXCHANGES: It reads tensors of other devices. Operands are lists over the devices of the call's `mesh`, and so
-            are what ``write`` and the golden give for its one result.
+            are what ``write`` and the golden give: the first result of every device, then the second ones.
         NOTHING: It computes nothing: it frees a tensor, or gives a device.
         CHOOSES: Its results are those of one of its regions, by the number `index`, or the flag, set for the first.
         REPEATS: It repeats its second region on its operands while its first one holds.
