@@ -155,8 +155,11 @@ def body_of(call):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda builder, x: builder.sigmiod(x), r"TTIRBuilder has no method 'sigmiod'; did you mean `sigmoid`\?"),
-        (lambda builder, x: builder.nothing_like_it(x), r"TTIRBuilder has no method 'nothing_like_it'$"),
+        (
+            lambda builder, x: builder.sigmiod(x),
+            r"'TTIRBuilder' object has no attribute 'sigmiod'; did you mean `sigmoid`\?",
+        ),
+        (lambda builder, x: builder.nothing_like_it(x), r"'TTIRBuilder' object has no attribute 'nothing_like_it'$"),
         (lambda builder, x: builder.softmax(x, dimensoin=1), r"'dimensoin'; did you mean `dimension`\?"),
         (lambda builder, x: builder.exp(x, unit_attr=["a"]), r"'unit_attr'; did you mean `unit_attrs`\?"),
         (lambda builder, _: builder.add(), r"missing a required argument: 'lhs'; it takes lhs, rhs"),

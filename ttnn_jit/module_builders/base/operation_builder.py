@@ -294,7 +294,9 @@ class Builder(StoredGoldens):
             AttributeError: Always; the error names methods that are spelled alike.
         """
         kind = type(self)
-        raise AttributeError(f"{kind.__name__} has no method {name!r}{did_you_mean(name, dir(kind))}", name=name)
+        raise AttributeError(
+            f"{kind.__name__!r} object has no attribute {name!r}{did_you_mean(name, dir(kind))}", name=name
+        )
 
 
 def _is_enum(value: Any) -> bool:
