@@ -67,7 +67,7 @@ unsqueeze: in0:input dim=0
 scaled_dot_product_attention: query key value attention_mask=None is_causal=True scale=None sliding_window_size=None \
 attention_sink=None
 scaled_dot_product_attention_decode: query key value cur_pos_tensor=None attention_mask=None is_causal=True scale=None
-sparse_matmul: a b sparsity is_input_a_sparse=False is_input_b_sparse=True nnz=None
+sparse_matmul: a b sparsity is_input_a_sparse=False is_input_b_sparse=True nnz=0
 rms_norm: in0:input normalized_shape weight=None bias=None epsilon=1e-5
 layer_norm: in0:input normalized_shape weight=None bias=None epsilon=1e-5
 split_query_key_value_and_split_heads: input_tensor num_heads transpose_key=False kv_input_tensor=None \
@@ -201,6 +201,7 @@ _ADAPTED: dict[str, Callable[[TTIRBuilder, Mapping[str, Any]], dict[str, Any]]] 
     "ttir.reshape": TTIRBuilder._reshape,
     "ttir.get_dimension_size": lambda own, _: {"result_types": [own.tensor_type([1], torch.int32)]},
     "ttir.embedding_backward": lambda _, given: {"result_types": [given["weight"].type]},
+    "ttir.sparse_matmul": lambda _, given: {"nnz": given["nnz"] or None},
     "ttir.all_to_all_dispatch": lambda own, given: own.types_given(given, "dispatched", "metadata"),
     "ttir.all_to_all_dispatch_metadata": lambda own, given: own.types_given(given, "dispatched", "indices", "scores"),
     "ttir.all_to_all_combine": lambda own, given: own.types_given(given, "output"),
