@@ -39,6 +39,7 @@ OPS = {
     "int64 clamp": "ttir.clamp_tensor : 3x8xi64, 3x8xi64, 3x8xi64 -> 3x8xi64",
     "int64 where": "ttir.where : 3x8xi1, 3x8xi64, 3x8xi64 -> 3x8xi64",
     "int64 to float": "ttir.typecast : 3x8xi64 -> 3x8xf32",
+    "int32 mean": "ttir.mean {dim_arg = [1 : i32], keep_dim = true} : 3x8xi32 -> 3x1xi32",
     "unsigned shift": "ttir.logical_right_shift : 3x8xui32, 3x8xui32 -> 3x8xui32",
     "broadcast": "ttir.broadcast {broadcast_dimensions = array<i64: 3, 1>} : 1x8xf32 -> 3x8xf32",
     "backward slice": (
