@@ -39,6 +39,7 @@ OPS = {
     "int64 clamp": "ttir.clamp_tensor : 3x8xi64, 3x8xi64, 3x8xi64 -> 3x8xi64",
     "int64 where": "ttir.where : 3x8xi1, 3x8xi64, 3x8xi64 -> 3x8xi64",
     "int64 to float": "ttir.typecast : 3x8xi64 -> 3x8xf32",
+    "int32 mean": "ttir.mean {dim_arg = [1 : i32], keep_dim = true} : 3x8xi32 -> 3x1xi32",
     "unsigned shift": "ttir.logical_right_shift : 3x8xui32, 3x8xui32 -> 3x8xui32",
     "broadcast": "ttir.broadcast {broadcast_dimensions = array<i64: 3, 1>} : 1x8xf32 -> 3x8xf32",
     "backward slice": (
@@ -379,7 +380,7 @@ def test_calls_are_followed_and_entries_are_what_nobody_calls():
         ("ttir.conv2d : 1x6x5x4xf32, 6x4x3x2xf32 -> 1x4x4x6xf32", "it needs the attribute `stride`"),
         ("ttir.relu {slope = 1 : i32} : 3xf32 -> 3xf32", "it has an attribute `slope`, and that is not known here"),
         ("ttir.relu : 3x!quant.uniform<i32:f32,0.1> -> 3x!quant.uniform<i32:f32,0.1>", "it does not compute with"),
-        ("ttir.moe_compute : 3xf32, 3xf32 -> 3xf32", "`ttir.moe_compute` is not executed here"),
+        ("ttir.moe_gpt : 3xf32, 3xf32 -> 3xf32", "`ttir.moe_gpt` is not executed here"),
     ],
 )
 def test_what_is_not_executed_is_refused_by_name_and_place(op, message):

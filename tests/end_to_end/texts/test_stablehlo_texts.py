@@ -557,7 +557,8 @@ def test_constants_of_shardy_run_and_layouts_of_xla_change_nothing():
 def test_extents_and_axes_may_be_tensors_as_in_texts_of_2023(op, other):
     result = op.rpartition("-> ")[2]
     texts = (
-        f"func.func @main(%x: tensor<3x4xf32>, %i: tensor<2xi32>) -> {result} {{\n  %0 = {each}\n  return %0 : {result}\n}}"
+        f"func.func @main(%x: tensor<3x4xf32>, %i: tensor<2xi32>) -> {result} {{\n"
+        f"  %0 = {each}\n  return %0 : {result}\n}}"
         for each in (op, other)
     )
     inputs = [torch.arange(12.0).reshape(3, 4), torch.tensor([1, 2], dtype=torch.int32)]

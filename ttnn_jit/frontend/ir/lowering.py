@@ -287,11 +287,12 @@ class FunctionLowering:
         with errors_at(op):
             call = read.call(lambda value: [ops.rebound(each) for each in self._read(value)])
             call.mesh = self._mesh
-            found = read.operation.write(ops, call)
-            made = [ops.rounded(each, read.results[0].dtype) for each in found]
-            for each in made:
-                check_shape(each, read.results[0])
-        self._values[op.results[0]] = tuple(made)
+            found = iter(read.operation.write(ops, call))
+            for value, spec in zip(op.results, read.results, strict=True):
+                made = [ops.rounded(next(found), spec.dtype) for _ in range(self._devices)]
+                for each in made:
+                    check_shape(each, spec)
+                self._values[value] = tuple(made)
 
     def _read(self, value: SSAValue) -> tuple[Value, ...]:
         """The tensors of a value, one for each device; zeros of one that nothing has written."""
