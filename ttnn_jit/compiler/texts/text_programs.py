@@ -10,15 +10,8 @@ from ttnn_jit.compiler.driver import compile_module
 from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, ShapeError
 from ttnn_jit.dialects import print_module
 from ttnn_jit.dialects.text_calls.op_calls import read_op
-from ttnn_jit.frontend.ir.lowering import (
-    Argument,
-    Constant,
-    FunctionLowering,
-    KeptResult,
-    LoweredText,
-    Source,
-    callee_of,
-)
+from ttnn_jit.frontend.ir.lowered_text import Argument, Constant, KeptResult, LoweredText, Source
+from ttnn_jit.frontend.ir.lowering import FunctionLowering, callee_of
 from ttnn_jit.frontend.ir.texts import functions_in
 from ttnn_jit.ops.families.text_operation import DenseNumbers, numbers_in_torch
 from ttnn_jit.process.cached_property import cached_property
