@@ -71,6 +71,11 @@ class StoredPrograms:
         """No stored programs, and nothing is stored."""
         return StoredPrograms(request, {})
 
+    @property
+    def are_on_disk(self) -> bool:
+        """Whether programs are looked up and stored on disk."""
+        return self._manifest is not None and self._key is not None
+
     def find(self) -> Compilation | None:
         """The compilation of an equal request whose reads have their current values; None if there is none."""
         if self._manifest is None:

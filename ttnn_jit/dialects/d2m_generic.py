@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import (
     MemRefType,
     TensorType,
 )
-from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Operation, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -89,9 +89,21 @@ class GenericOp(QuickOperation, IRDLOperation):
         kernel: GenericOp = vars(self).get("_canonical_kernel", self)
         return kernel
 
-    def set_canonical_kernel(self, other: GenericOp) -> None:
-        """Makes the equal kernel `other` the one that is lowered; the text of the op does not show it."""
-        self._canonical_kernel = other
+    def set_canonical_kernel(self, other: GenericOp, numbers: Sequence[Sequence[float]] = ()) -> None:
+        """Makes the equal kernel `other` the one that is lowered; the text of the op does not show it.
+
+        Args:
+            other: The kernel.
+            numbers: The numbers of this kernel, if they are others: entry k is of the op of `other` whose attribute
+                `NUMBERED` is k.
+        """
+        self._canonical_kernel, self._numbers = other, numbers
+
+    @property
+    def own_numbers(self) -> Sequence[Sequence[float]]:
+        """The numbers of this kernel, if its `canonical_kernel` has others (`set_canonical_kernel`)."""
+        numbers: Sequence[Sequence[float]] = vars(self).get("_numbers", ())
+        return numbers
 
     @property
     def form(self) -> Hashable | None:
@@ -104,9 +116,15 @@ class GenericOp(QuickOperation, IRDLOperation):
         """What the code generator has read of a kernel of this form; a kernel that has it is not lowered."""
         return vars(self).get("_known_reading")
 
-    def set_form(self, form: Hashable) -> None:
-        """Sets its form, and its reading if that is known; the text of the op shows neither."""
-        self._form, self._known_reading = form, known_reading(form)
+    @property
+    def form_numbers(self) -> Sequence[Sequence[float]]:
+        """The numbers of this kernel, which are no part of its form, in the order of `NUMBERED`."""
+        numbers: Sequence[Sequence[float]] = vars(self).get("_form_numbers", ())
+        return numbers
+
+    def set_form(self, form: Hashable, numbers: Sequence[Sequence[float]]) -> None:
+        """Sets its form and numbers, and its reading if that is known; the text of the op shows none of them."""
+        self._form, self._form_numbers, self._known_reading = form, numbers, known_reading(form)
 
     @property
     def buffers(self) -> list[CBType]:
@@ -243,6 +261,16 @@ class GenericOp(QuickOperation, IRDLOperation):
             raise VerifyException(
                 f"a circular buffer has {len(indexing_map.results)} dimensions here, got {buffer.type.underlying}"
             )
+
+
+NUMBERED = "d2m.numbered"
+"""On an op of a kernel that equals others but for numbers: the index of its numbers (`GenericOp.own_numbers`)."""
+
+
+def number_index(op: Operation) -> int | None:
+    """The value of `NUMBERED`; None for an op without."""
+    index = op.attributes.get(NUMBERED)
+    return index.value.data if isinstance(index, IntegerAttr) else None
 
 
 PRINTED_PROPERTIES = ("block_factors", "grid", "indexing_maps", "iterator_types", "threads")

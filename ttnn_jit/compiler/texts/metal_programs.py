@@ -11,7 +11,8 @@ from ttnn_jit.compiler.texts.text_programs import TextModule, TextProgram
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dialects import print_module
 from ttnn_jit.dialects.writing.editing import detach, detach_all
-from ttnn_jit.frontend.ir.lowering import FunctionLowering, LoweredText
+from ttnn_jit.frontend.ir.lowered_text import LoweredText
+from ttnn_jit.frontend.ir.lowering import FunctionLowering
 from ttnn_jit.frontend.ir.texts import entries_of
 from ttnn_jit.process.dataclass import dataclass, replace
 from ttnn_jit.specs.options import CompileOptions
