@@ -35,6 +35,7 @@ from ttnn_jit.dialects.spelling.affine_text import affine_map_text
 from ttnn_jit.dialects.ttcore import GridAttr, IteratorTypeAttr, KeywordAttr
 from ttnn_jit.dialects.writing.creation import SEGMENTS, QuickOperation, segments
 from ttnn_jit.dialects.writing.direct_access import op_definition
+from ttnn_jit.process.memoized import KEYS
 from ttnn_jit.specs.tiles import tile_extents
 
 
@@ -320,7 +321,9 @@ def known_reading(form: Hashable) -> object | None:
 
 
 def keep_reading(form: Hashable, reading: object) -> None:
-    """Keeps the reading of a kernel for later ones of its form."""
+    """Keeps the reading of a kernel for later ones of its form; in a trace it may hold numbers of the trace alone."""
+    if KEYS.memos is not None:
+        return
     _READINGS[form] = reading
     while len(_READINGS) > _MOST_READINGS:
         _READINGS.pop(next(iter(_READINGS)), None)

@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 from tests.expressions import evaluate, expressions
 from ttnn_jit import ttnn
 from ttnn_jit.compiler.driver import compile_program, run_stages
+from ttnn_jit.compiler.hidden_symbols import HiddenSymbols
 from ttnn_jit.compiler.request import FunctionRequest
+from ttnn_jit.compiler.symbols import Symbols
+from ttnn_jit.compiler.template import sizes_of, trace_template
 from ttnn_jit.dialects.d2m_generic import forget_readings, keep_reading, known_reading
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.target import PRESETS
@@ -201,6 +204,29 @@ def test_the_plans_of_expressions_depend_on_no_size_that_was_compiled_before(exp
         found = [scheduled(request) for request in requests]
         forget_readings()
         assert scheduled(requests[1]) == found[1]
+
+
+def with_extents(x, first, second):
+    rows = x.shape[0]
+    return ttnn.multiply(ttnn.add(ttnn.exp(x), rows), 1.0 / rows), ttnn.mean(ttnn.sin(first), 0), second * 0.5
+
+
+def template_of(program, target, rows):
+    """The template for any number of rows."""
+    request = of_shape(program, target, (rows, 64), DataType.BFLOAT16)
+    symbols = Symbols.of(sizes_of(request), lambda place: place[1] == 0 and place[0] < 3, lambda *_: True)
+    traced = trace_template(request, symbols, HiddenSymbols([], symbols, sizes_of(request), opens_floats=False))
+    assert traced is not None
+    return traced.template.to_json(), traced.template.plan.example
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("program", [blended, with_extents, numbers])
+def test_a_template_whose_kernels_are_known_equals_the_one_that_lowers_them(program, target):
+    forget_readings()
+    lowered = template_of(program, target, 96)
+    scheduled(of_shape(program, target, (64, 64), DataType.BFLOAT16))
+    assert template_of(program, target, 96) == lowered
 
 
 def test_a_new_size_lowers_no_kernel_again_whose_loops_are_all_parallel(monkeypatch):

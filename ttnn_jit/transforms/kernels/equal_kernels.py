@@ -60,8 +60,8 @@ class ShareEqualKernels(ModulePass):
 class RecallKernels(ModulePass):
     """Sets `GenericOp.form` of each kernel that would be lowered, and so its reading if that is known.
 
-    Later passes leave such a kernel unchanged. In a trace of sizes every kernel is lowered, which records what it needs
-    of them.
+    Later passes leave such a kernel unchanged. A trace of sizes has the same guards as if it were lowered, since that
+    compares no sizes.
 
     Attributes:
         lowering: The passes that lower kernels.
@@ -73,8 +73,6 @@ class RecallKernels(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
         """Notes the forms of the kernels of the module `op`."""
-        if KEYS.memos is not None:
-            return
         target, forms = system_desc_of(op), _Forms()
         for generic in generics(op):
             if _is_elementwise(generic):
@@ -242,7 +240,13 @@ class _AttributeNumbers:
         if len(self._by_id) >= _MOST_NUMBERED:
             self._number_of.clear()
             self._by_id.clear()
-        number = self._number_of.setdefault(attribute, next(self._free))
+        KEYS.have_extents = False
+        with keys_as_expressions():
+            number = self._number_of.get(attribute)
+        if KEYS.have_extents:
+            return next(self._free)  # it is of a trace, which does not outlive its compile
+        if number is None:
+            number = self._number_of[attribute] = next(self._free)
         self._by_id[id(attribute)] = attribute, number
         return number
 
