@@ -27,6 +27,8 @@ class TensorMemoryLayout(enum.Enum):
     BLOCK_SHARDED = 4
     ND_SHARDED = 5
 
+    __hash__ = object.__hash__  # members are singletons, and Enum hashes their names in Python
+
 
 class BufferType(enum.Enum):
     """The memory that holds a tensor; the numbers are ttnn's. SystemMemory is a second name."""
@@ -37,6 +39,8 @@ class BufferType(enum.Enum):
     SystemMemory = 2
     L1_SMALL = 3
     TRACE = 4
+
+    __hash__ = object.__hash__  # members are singletons, and Enum hashes their names in Python
 
 
 class ShardOrientation(enum.Enum):
