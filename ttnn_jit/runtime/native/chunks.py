@@ -68,11 +68,9 @@ def nanoseconds_of(launch: Launch, itemsizes: Sequence[int], nbytes: int) -> flo
 
     Arguments are those of `chunks_of`.
     """
-    return _nanoseconds(launch, _touched(launch), itemsizes, nbytes) if launch.picoseconds else 0.0
-
-
-def _nanoseconds(launch: Launch, touched: Sequence[int], itemsizes: Sequence[int], nbytes: int) -> float:
-    moved = sum(map(operator.mul, touched, itemsizes))
+    if not launch.picoseconds:
+        return 0.0
+    moved = sum(map(operator.mul, _touched(launch), itemsizes))
     return predicted_ns(launch, min(nbytes, moved))  # a launch may touch a small part of a tensor
 
 
@@ -81,23 +79,21 @@ def share_of_a_chunk(count: int) -> int:
     return max(1, count // (CHUNKS_PER_CPU * _cpus()))
 
 
-def chunks_of(launch: Launch, itemsizes: Sequence[int], nbytes: int) -> Chunks | None:
+def chunks_of(launch: Launch, itemsizes: Sequence[int], nbytes: int, nanoseconds: float | None = None) -> Chunks | None:
     """The chunks of a launch; None if it is too short to share or its kernel cannot be divided.
 
     Args:
         launch: The launch; `ttnn_jit.codegen.schedules.launch` defines its params.
         itemsizes: Per operand, the bytes of an element.
         nbytes: Bytes of the operands' tensors.
+        nanoseconds: The result of `nanoseconds_of`, if it is known.
     """
-    if not launch.picoseconds or predicted_ns(launch, nbytes) < HOST_COSTS.shared_from_ns:
-        return None
-    touched = _touched(launch)
-    time = _nanoseconds(launch, touched, itemsizes, nbytes)
-    if time < HOST_COSTS.shared_from_ns:
+    time = nanoseconds_of(launch, itemsizes, nbytes) if nanoseconds is None else nanoseconds
+    if not launch.picoseconds or time < HOST_COSTS.shared_from_ns:
         return None
     loops = launch.loops
     extents, strides = launch.params[:loops], launch.params[loops:]
-    elements = max(touched)
+    elements = max(_touched(launch))
     evenly = _loops_to_cut_evenly(launch) if elements == math.prod(extents) else []
     found = _whole_loop(launch, elements, evenly) if evenly else _loop_of_reuse(launch, elements)
     if found is None:

@@ -280,6 +280,8 @@ class MemoryConfig(MutableValue):
     @property
     def shard_shape(self) -> tuple[int, ...]:
         """The extents of a shard; () if it is not sharded."""
+        if self.memory_layout is TensorMemoryLayout.INTERLEAVED:
+            return ()
         if self.is_nd_sharded() and self.nd_shard_spec is not None:
             return self.nd_shard_spec.shard_shape
         return self._spec.shape if isinstance(self._spec, ShardSpec) else ()

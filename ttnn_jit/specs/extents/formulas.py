@@ -75,7 +75,12 @@ class Formulas:
     def values(self, symbols: Sequence[int]) -> list[int] | None:
         """The values of the atoms for values of the symbols; None if a guard does not hold."""
         values = self.atom_values(symbols)
-        return values if values is not None and all(guard.holds(values) for guard in self.guards) else None
+        if values is None:
+            return None
+        for guard in self.guards:
+            if not guard.holds(values):
+                return None
+        return values
 
     def atom_values(self, symbols: Sequence[int]) -> list[int] | None:
         """The values of the atoms for values of the symbols; None if one has no value, as a quotient by 0."""
