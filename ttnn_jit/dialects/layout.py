@@ -47,7 +47,7 @@ _DTYPES = {element: dtype for dtype, element in ELEMENT_TYPES.items()}
 def tensor_type(spec: TensorSpec) -> TensorType[Attribute]:
     """``tensor<32x32xbf16, #ttnn_layout>`` of `spec`."""
     type_ = tensor_of(ELEMENT_TYPES[spec.dtype], spec.shape, layout_attribute(spec))
-    known = _spec_of(type_)
+    known = _read_spec(type_)
     in_trace = KEYS.memos is not None and isinstance(spec, SymbolicTensorSpec)
     table = KEYS.memos.setdefault(spec_of, {}) if KEYS.memos is not None and in_trace else _KNOWN
     table[id(type_)] = type_, known
@@ -108,8 +108,7 @@ def spec_of(type_: Attribute) -> TensorSpec:
     return _spec_of(type_)
 
 
-@memoized
-def _spec_of(type_: TensorType[Attribute]) -> TensorSpec:
+def _read_spec(type_: TensorType[Attribute]) -> TensorSpec:
     layout = type_.encoding
     assert isinstance(layout, TTNNLayoutAttr)
     element = type_.get_element_type()
@@ -130,6 +129,9 @@ def _spec_of(type_: TensorType[Attribute]) -> TensorSpec:
     )
     _require_layout_of(spec, layout)
     return spec
+
+
+_spec_of = memoized(_read_spec)
 
 
 def _require_ranks(layout: TTNNLayoutAttr, rank: int) -> None:
