@@ -364,7 +364,7 @@ def test_calls_are_followed_and_entries_are_what_nobody_calls():
     ("op", "message"),
     [
         ("ttir.add : 3x8xf80, 3x8xf80 -> 3x8xf80", "tensors of f80 are not computed here"),
-        ("ttir.exp : 3x8xi64 -> 3x8xi64", "`exp` does not take INT64 tensors"),
+        ("ttir.atan2 : 3x8xi64, 3x8xi64 -> 3x8xi64", "`atan2` does not take INT64 tensors"),
         ("ttir.conv2d : 1x6x5x4xf32, 6x4x3x2xf32 -> 1x4x4x6xf32", "it needs the attribute `stride`"),
         ("ttir.relu {slope = 1 : i32} : 3xf32 -> 3xf32", "it has an attribute `slope`, and that is not known here"),
         ("ttir.relu : 3x!quant.uniform<i32:f32,0.1> -> 3x!quant.uniform<i32:f32,0.1>", "it does not compute with"),
