@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
@@ -225,7 +225,7 @@ def _pool_with_indices(sizes_of: Callable[[TextCall], tuple[Any, ...]]) -> tuple
 
 
 MAX_POOLS_WITH_INDICES = (
-    text("ttir.max_pool2d_with_indices", "input", *_pool_with_indices(_pool_sizes), **_POOL),
+    text("ttir.max_pool2d_with_indices", "input output*", *_pool_with_indices(_pool_sizes), **_POOL),
     text("ttnn.max_pool2d_with_indices", "input", *_pool_with_indices(_sizes_of_ttnn), **_POOL_OF_TTNN),
 )
 GLOBAL_AVG_POOL = text(
@@ -237,8 +237,28 @@ GLOBAL_AVG_POOL = text(
 
 
 def _reduced_windows(ops: Ops, call: TextCall) -> list[Value]:
-    """Windows along any dimensions, tap by tap."""
+    """Windows along any dimensions, tap by tap.
+
+    Raises:
+        ShapeError: The result of the text has another number of windows than the operand.
+    """
+    for x in call.inputs:
+        counts = _windows_of(call, x.shape)
+        if counts != tuple(call.result.shape):
+            raise ShapeError(f"it results in {list(counts)}, and the text says {list(call.result.shape)}")
     return [_one_reduced(ops, call, x) for x in call.inputs]
+
+
+def _windows_of(call: TextCall, shape: Sequence[int]) -> tuple[int, ...]:
+    """The number of windows along every dimension of an operand."""
+    rank = len(shape)
+    given = (call.window_dimensions, call.window_strides or 1, call.window_dilations or 1)
+    kernel, strides, dilation = (per_dimension(each, rank) for each in given)
+    padding = padding_of(call.padding or 0, rank, by_dimension=True)
+    return tuple(
+        (extent + low + high - (taps - 1) * by - 1) // step + 1
+        for extent, (low, high), taps, by, step in zip(shape, padding, kernel, dilation, strides, strict=True)
+    )
 
 
 _COMBINED = {"Max": ("maximum", -math.inf), "Sum": ("add", 0.0), "Average": ("add", 0.0)}
