@@ -37,7 +37,6 @@ REFUSED_PASSES = {
     "cpu-hoist-manually-tagged-ops": "functions of the host are LLVM code there",
     "ttnn-trace-hoist-transform": "traces are taken at run time here",
     "ttnn-weight-bfp8-conversion": "narrower weights change results",
-    "ttnn-kv-cache-dtype-conversion": "narrower caches change results",
     "ttnn-ccl-activation-dtype-lowering": "narrower tensors change results",
     "convert-ttnn-to-emitc": "no C++ is emitted here; `translate --mlir-to-python` emits Python",
     "convert-ttkernel-to-emitc": "no C++ is emitted here",
