@@ -83,6 +83,10 @@ OPS = {
     "avg_pool2d": (
         f"ttir.avg_pool2d {{{POOL}, ceil_mode = true, count_include_pad = false}} : 1x6x5x2xf32 -> 1x4x5x2xf32"
     ),
+    "mean of windows with much padding": (
+        "ttir.avg_pool2d {kernel = array<i32: 3, 2>, stride = array<i32: 1, 2>, dilation = array<i32: 1, 2>, padding ="
+        " array<i32: 1, 2, 2, 1>, ceil_mode = true, count_include_pad = false} : 1x6x5x2xbf16 -> 1x7x4x2xbf16"
+    ),
     "pooling": (
         "ttir.pooling {pooling_method = #ttir<pooling_method Average>, window_dimensions = array<i64: 1, 2, 2>,"
         " window_strides = array<i64: 1, 2, 1>, base_dilations = array<i64: 1, 1, 1>, window_dilations ="
