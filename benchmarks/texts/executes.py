@@ -165,18 +165,25 @@ def main() -> None:
     parser.add_argument("--only", default="", help="only files whose path contains this")
     parser.add_argument("--dialect", choices=DIALECTS)
     parser.add_argument("--elements", type=int, default=2**26, help="larger modules are reported apart")
-    parser.add_argument(
-        "--after", type=Path, help="an output of --verbose: only modules in it with an outcome of --again"
-    )
-    parser.add_argument("--again", default="too large", help="the beginning of that outcome; not-executes: all others")
+    parser.add_argument("--after", type=Path, help="an output of --verbose: modules in it without --again are not run")
+    parser.add_argument("--again", default="too large", help="the beginning of an outcome; not-executes: all others")
     parser.add_argument("--seconds", type=int, default=60, help="modules that take more CPU time are reported apart")
     parser.add_argument("--part", default="0/1", help="I/N: every Nth module from the Ith on")
     parser.add_argument("--verbose", action="store_true", help="print the outcome of every module")
     options = parser.parse_args()
     signal.signal(signal.SIGPROF, _interrupt)
+    known = {} if options.after is None else _read_outcomes(options.after)
+    first, step = map(int, options.part.split("/"))
+    chosen = [each for each in pieces(options.tree) if options.only in each.place]
     outcomes: list[tuple[str, Outcome]] = []
-    for piece in _chosen(options):
-        outcome = _outcome(piece, options.elements, options.seconds)
+    for piece in [each for each in chosen if options.dialect in {None, each.dialect}][first::step]:
+        before = known.get(piece.place)
+        if before is None and options.after is not None:
+            continue
+        if before is None or _runs_again(before, options.again):
+            outcome = _outcome(piece, options.elements, options.seconds)
+        else:
+            outcome = before
         outcomes.append((piece.dialect, outcome))
         if options.verbose:
             share = _SHARES[outcome.has_collectives]
@@ -184,18 +191,15 @@ def main() -> None:
     _print_table(outcomes)
 
 
-def _chosen(options: argparse.Namespace) -> list[Piece]:
-    found = [each for each in pieces(options.tree) if options.only in each.place]
-    if options.after is not None:
-        rows = (line.split("\t") for line in options.after.read_text(encoding="utf-8").splitlines())
-        outcomes = {row[0]: row[-1] for row in rows if len(row) > 1}
-        if options.again == "not-executes":
-            again = {place for place, outcome in outcomes.items() if outcome != "executes"}
-        else:
-            again = {place for place, outcome in outcomes.items() if outcome.startswith(options.again)}
-        found = [each for each in found if each.place in again]
-    first, step = map(int, options.part.split("/"))
-    return [each for each in found if options.dialect in {None, each.dialect}][first::step]
+def _runs_again(outcome: Outcome, again: str) -> bool:
+    return outcome.kind != "executes" if again == "not-executes" else outcome.reason.startswith(again)
+
+
+def _read_outcomes(output: Path) -> dict[str, Outcome]:
+    """The outcomes in an output of `--verbose`, by place."""
+    shares = {name: share for share, name in _SHARES.items()}
+    rows = (line.split("\t", 4) for line in output.read_text(encoding="utf-8").splitlines())
+    return {row[0]: Outcome(row[4], float(row[3]), shares[row[2]]) for row in rows if len(row) == 5}
 
 
 def _print_table(outcomes: Sequence[tuple[str, Outcome]]) -> None:
