@@ -96,6 +96,14 @@ OPS = {
         "ttir.batch_norm_inference {epsilon = 1.0e-05 : f32, dimension = 1 : i32}"
         " : 2x3x4xf32, 3xf32, 3xf32, 3xf32, 3xf32 -> 2x3x4xf32"
     ),
+    "group_norm of channels in the middle": (
+        "ttir.group_norm {num_groups = 2 : i64, epsilon = 1.0e-05 : f32, channel_dim = 1 : i64, operandSegmentSizes ="
+        " array<i32: 1, 0, 1, 1>} : 2x6x3x2x4xf32, 6xf32, 6xf32 -> 2x6x3x2x4xf32"
+    ),
+    "much output padding": (
+        "ttir.conv_transpose2d {stride = 1 : i32, padding = 0 : i32, output_padding = array<i32: 2, 3>, dilation = 1 :"
+        " i32, groups = 1 : i32} : 1x3x4x4xf32, 4x2x3x3xf32 -> 1x7x9x2xf32"
+    ),
     "embedding": "ttir.embedding : 2x4xi32, 1x1x9x5xbf16 -> 2x4x5xbf16",
     "gather of slices": f"ttir.gather {{{GATHER}}} : 7x6xf32, 4xi32 -> 4x6xf32",
     "argmax over two": "ttir.argmax {dim_arg = [0 : i32, 2 : i32], keep_dim = false} : 3x4x5xbf16 -> 4xi32",

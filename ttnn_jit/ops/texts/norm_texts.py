@@ -7,6 +7,7 @@ from typing import Any
 
 from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
+from ttnn_jit.ops.language.axes import axis_of
 
 
 def _beside(x: Any, dimension: int) -> tuple[int, ...]:
@@ -172,8 +173,10 @@ LAYER_NORMS = tuple(
 
 
 def _group_norm(ops: Ops, call: TextCall) -> Value:
-    """Channels are last, in groups that lie beside each other."""
-    x, groups = call.input, call.num_groups
+    """Groups are channels beside each other, which are moved to the last dimension."""
+    rank, axis = len(call.input.shape), _channel_axis(call)
+    order = (*(each for each in range(rank) if each != axis), axis)
+    x, groups = call.input if axis == rank - 1 else ops.permute(call.input, order), call.num_groups
     shape = x.shape
     by_group = ops.reshape(x, (shape[0], math.prod(shape[1:-1]), groups, shape[-1] // groups))
     away = by_group - ops.mean(by_group, (1, 3), True)
@@ -181,13 +184,20 @@ def _group_norm(ops: Ops, call: TextCall) -> Value:
     vectors = [None if each is None else ops.reshaped(each, shape[-1:]) for each in (call.weight, call.bias)]
     found = found if vectors[0] is None else found * vectors[0]
     result: Value = found if vectors[1] is None else found + vectors[1]
-    return result
+    return result if axis == rank - 1 else ops.permute(result, tuple(map(order.index, range(rank))))
+
+
+def _channel_axis(call: TextCall) -> int:
+    """The dimension of channels: by default 3, which is the last of an image; of fewer dimensions the last."""
+    rank = len(call.input.shape)
+    return axis_of(min(call.channel_dim, rank - 1), rank)
 
 
 def _group_norm_in_torch(torch: Any, call: TextCall) -> Any:
     vectors = (None if each is None else each.reshape(-1) for each in (call.weight, call.bias))
-    x = call.input.movedim(-1, 1)
-    return torch.nn.functional.group_norm(x, call.num_groups, *vectors, eps=call.epsilon).movedim(1, -1)
+    channels = call.channel_dim if call.channel_dim < call.input.dim() else -1
+    x = call.input.movedim(channels, 1)
+    return torch.nn.functional.group_norm(x, call.num_groups, *vectors, eps=call.epsilon).movedim(1, channels)
 
 
 GROUP_NORM = text(

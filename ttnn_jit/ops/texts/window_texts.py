@@ -323,8 +323,11 @@ def _conv_transpose2d_in_torch(torch: Any, call: TextCall) -> Any:
     x = call.input.reshape(image(call.input, call.flattened_compat_info)).permute(order)
     stride, dilation = per_dimension(call.stride, 2), per_dimension(call.dilation, 2)
     whole = torch.nn.functional.conv_transpose2d(
-        x.movedim(-1, 1), call.weight, None, stride, 0, per_dimension(call.output_padding, 2), call.groups, dilation
+        x.movedim(-1, 1), call.weight, None, stride, 0, 0, call.groups, dilation
     ).movedim(1, -1)
+    # What lies beyond is reached by no tap. torch itself takes no output padding as large as the stride.
+    down, across = per_dimension(call.output_padding, 2)
+    whole = torch.nn.functional.pad(whole, (0, 0, 0, across, 0, down))
     for axis, (low, high) in enumerate(padding_of(call.padding, 2), start=1):
         whole = whole.narrow(axis, low, whole.shape[axis] - low - high)
     whole = whole if call.bias is None else whole + call.bias.reshape(-1)
