@@ -7,7 +7,6 @@ from typing import Any
 
 from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
-from ttnn_jit.ops.language.axes import axis_of
 
 
 def _beside(x: Any, dimension: int) -> tuple[int, ...]:
@@ -173,31 +172,24 @@ LAYER_NORMS = tuple(
 
 
 def _group_norm(ops: Ops, call: TextCall) -> Value:
-    """Groups are channels beside each other, which are moved to the last dimension."""
-    rank, axis = len(call.input.shape), _channel_axis(call)
-    order = (*(each for each in range(rank) if each != axis), axis)
-    x, groups = call.input if axis == rank - 1 else ops.permute(call.input, order), call.num_groups
+    """Channels of a group lie beside each other."""
+    x, groups, axis = call.input, call.num_groups, call.channel_dim
     shape = x.shape
-    by_group = ops.reshape(x, (shape[0], math.prod(shape[1:-1]), groups, shape[-1] // groups))
+    channels, inner = shape[axis], math.prod(shape[axis:][1:])
+    by_group = ops.reshape(x, (shape[0], math.prod(shape[1:axis]), groups, channels // groups * inner))
     away = by_group - ops.mean(by_group, (1, 3), True)
     found = ops.reshape(away * ops.rsqrt(ops.mean(away * away, (1, 3), True) + call.epsilon), shape)
-    vectors = [None if each is None else ops.reshaped(each, shape[-1:]) for each in (call.weight, call.bias)]
+    along = (channels, *(1,) * (len(shape[axis:]) - 1))
+    vectors = [None if each is None else ops.reshaped(each, along) for each in (call.weight, call.bias)]
     found = found if vectors[0] is None else found * vectors[0]
     result: Value = found if vectors[1] is None else found + vectors[1]
-    return result if axis == rank - 1 else ops.permute(result, tuple(map(order.index, range(rank))))
-
-
-def _channel_axis(call: TextCall) -> int:
-    """The dimension of channels: by default 3, which is the last of an image; of fewer dimensions the last."""
-    rank = len(call.input.shape)
-    return axis_of(min(call.channel_dim, rank - 1), rank)
+    return result
 
 
 def _group_norm_in_torch(torch: Any, call: TextCall) -> Any:
     vectors = (None if each is None else each.reshape(-1) for each in (call.weight, call.bias))
-    channels = call.channel_dim if call.channel_dim < call.input.dim() else -1
-    x = call.input.movedim(channels, 1)
-    return torch.nn.functional.group_norm(x, call.num_groups, *vectors, eps=call.epsilon).movedim(1, channels)
+    x = call.input.movedim(call.channel_dim, 1)
+    return torch.nn.functional.group_norm(x, call.num_groups, *vectors, eps=call.epsilon).movedim(1, call.channel_dim)
 
 
 GROUP_NORM = text(

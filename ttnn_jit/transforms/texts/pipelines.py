@@ -120,8 +120,6 @@ class CommonOptions(TextPipeline):
         )
         fused = (fusing,) if self.enable_fusing_pass else ()
         inverse = (TTIRExplicateTMs(), TTIREraseInverseOps()) if self.enable_erase_inverse_ops_pass else ()
-        names_caches = self.experimental_kv_cache_dtype != NO_TYPE or self.ir_version == "2026-08"  # not December
-        marked = (TTIRInferKVCacheArgumentTypes(),) if names_caches else ()
         folded = (TTIRImplicitBroadcastFold(),) if self.enable_implicit_broadcast_folding_pass else ()
         return (
             CanonicalizeText(),
@@ -140,7 +138,7 @@ class CommonOptions(TextPipeline):
             *fused,
             CanonicalizeText(),
             InlineText(),
-            *marked,
+            TTIRInferKVCacheArgumentTypes(),
             TTIRFlattenSlidingWindow(),
             *inverse,
             *folded,
@@ -158,10 +156,10 @@ class CommonOptions(TextPipeline):
         on_host = (TTNNConstEvalInputsToSystemMemory(),) if self.enable_const_eval_inputs_to_system_memory else ()
         moved = (*on_host, CanonicalizeText()) if self.enable_const_eval else ()
         narrowed = TTNNWeightDtypeConversion(target_dtype=self.experimental_weight_dtype)
-        cached = TTNNKVCacheDtypeConversion(target_dtype=self.experimental_kv_cache_dtype)
         resolved = TTNNResolveComposites(composite_resolution=self.composite_resolution)
         lowered = (TTNNLayout(), ConvertTTIRToTTNN(), TTNNConfigureCCLOps(), *dead, resolved)
-        return (*lowered, *fused, narrowed, cached, CanonicalizeText(), *hoisted, *moved)
+        caches = TTNNKVCacheDtypeConversion(target_dtype=self.experimental_kv_cache_dtype)
+        return (*lowered, *fused, narrowed, caches, CanonicalizeText(), *hoisted, *moved)
 
 
 @dataclass(frozen=True)
