@@ -279,8 +279,21 @@ def _counts(call: TextCall, extents: Sequence[int]) -> list[int]:
     return counts
 
 
+def _fits_mesh(call: TextCall, extents: Sequence[int]) -> bool:
+    """Whether operand and result have the shapes of a tensor that the axes of the mesh cut, and several cut none."""
+    sizes = [tuple(call.input[0].shape), tuple(call.result.shape)]
+    whole, part = sizes if call.shard_direction == "full_to_shard" else reversed(sizes)
+    axes = [(dim, extent) for dim, extent in zip(call.shard_dims, extents, strict=False) if dim >= 0]
+    cuts = dict(axes)
+    if len(call.shard_dims) > len(extents) or len(cuts) < len(axes) or max(cuts, default=0) >= len(part):
+        return False
+    return whole == tuple(extent * cuts.get(dim, 1) for dim, extent in enumerate(part))
+
+
 def _checked_counts(call: TextCall, extents: Sequence[int]) -> list[int]:
     counts = _counts(call, extents)
+    if _fits_mesh(call, extents):  # `shard_shape` says another mesh; axes and types are what is lowered
+        counts = [extents[axis] if dim >= 0 else 1 for axis, dim in enumerate(call.shard_dims)]
     for axis, count in enumerate(counts):
         if count not in {1, extents[axis]}:
             raise ShapeError(
@@ -375,8 +388,10 @@ def _sharded_in_torch(torch: Any, call: TextCall) -> list[Any]:
     mesh = [*(1,) * (2 - len(call.mesh)), *call.mesh]
     dims = [dim if dim < len(call.shard_shape) else -1 for dim in call.shard_dims]
     shared = [dim >= 0 and dims.count(dim) > 1 for dim in dims]
+    sizes = [tuple(call.input[0].shape), tuple(call.result.shape)]
+    whole, part = sizes if call.shard_direction == "full_to_shard" else reversed(sizes)
     counts = [
-        extent if of_several else call.shard_shape[dim] if dim >= 0 else 1
+        extent if of_several else whole[dim] // part[dim] if dim >= 0 else 1
         for dim, of_several, extent in zip(dims, shared, mesh, strict=False)
     ]
     if call.shard_direction == "full_to_shard":
