@@ -12,6 +12,7 @@ from tests.end_to_end.texts.test_stablehlo_texts import assert_runs_alike, conve
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects import print_module
 from ttnn_jit.frontend.ir.texts import parse_texts
+from ttnn_jit.tools.cli import opt_main
 
 FLATTEN, OUTLINE = "flatten-or-convert-composites", "reoutline-composite"
 
@@ -168,3 +169,12 @@ def test_composites_with_the_name_of_an_operation_of_ttir_become_it():
     assert "stablehlo.composite" in print_module(after_passes(own, "legalize-stablehlo-composite-to-ttir"))
     with pytest.raises(CompileError, match="`mask_type` is 0 to 2"):
         after_passes(MASKED.format(mask=3, **types), "legalize-stablehlo-composite-to-ttir")
+
+
+def test_a_command_line_says_what_arguments_are_before_they_are_cut(tmp_path, capsys):
+    (tmp_path / "text.mlir").write_text(batches(["", "", ""], "4x3"))
+    options = "mesh-shape=1,2 argument-types=main=input,parameter,input automatic-arg-analysis"
+    assert opt_main([f"--stablehlo-pipeline={options}", str(tmp_path / "text.mlir")]) == 0
+    found = capsys.readouterr().out
+    assert 'in_shardings=[<@mesh, [{"batch"}, {}]>, <@mesh, [{}, {}]>, <@mesh, [{"batch"}, {}]>]' in found
+    assert found.count("#ttcore.argument_type<input>") == 2
