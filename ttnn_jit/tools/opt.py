@@ -127,7 +127,7 @@ def _processed(
             _run_pass(each, module, options, reports)
         return [_emitted(module, options) or _text(module, options)], []
     except TtnnJitError as error:
-        return [], [error]
+        return [], [error, *(error.further if isinstance(error, InvalidModule) else ())]
 
 
 def _as_mlir_prints(error: TtnnJitError) -> str:
