@@ -96,6 +96,7 @@ VHLO_HELP = "`stablehlo-opt --vhlo-legalize-to-stablehlo` writes it as StableHLO
 def _in_words_of_mlir(message: str) -> str:
     """A message of xDSL's parser as MLIR's says it: ``expected '='``."""
     message = re.sub(r"^('[^']+') expected\b", r"expected \1", message.strip())
+    message = re.sub(r"^in block definition$", "expected an operation or '}'", message)
     return re.sub(r"^Expected (?=')", "expected ", message)
 
 
