@@ -74,9 +74,6 @@ def _add_pipeline_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pass-pipeline", metavar="TEXT", help="`builtin.module(a,b{option=value})`, as in mlir-opt")
     parser.add_argument("--until", metavar="PASS", help="the last pass to run")
     parser.add_argument(
-        "--convert-ttnn-to-ttir", action="store_true", help="the first stage, under the name of its ttmlir-opt option"
-    )
-    parser.add_argument(
         "--ir-version",
         metavar="VERSION",
         choices=("2025-12", "2026-08"),
@@ -138,9 +135,9 @@ def loaded_files(arguments: Sequence[str]) -> list[Path]:
 
 def _normalized(word: str, known: set[str], passes: Sequence[str]) -> list[str]:
     """One word with two dashes before long names, a pass as a value of ``--passes``, and a switch without its value."""
+    name, equals, value = word.lstrip("-").partition("=")
     if not word.startswith("-") or word == "-" or word in known:
         return [word]
-    name, equals, value = word.lstrip("-").partition("=")
     if f"--{name}" in known:
         is_switch = equals and value.lower() in {"true", "false", "1", "0"} and name in _SWITCHES
         if is_switch:
