@@ -11,10 +11,10 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
+from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.meshes_of_texts import mesh_of_text
-from ttnn_jit.dialects.text_calls.op_calls import OpCall, bound_op, conversion_call, located, tensor_at
+from ttnn_jit.dialects.text_calls.op_calls import OpCall, bound_op, conversion_call, errors_at, tensor_at
 from ttnn_jit.dialects.text_calls.shards import shard_tilings
 from ttnn_jit.dialects.text_calls.tensor_types import element_in_text
 from ttnn_jit.dialects.text_calls.text_attributes import attributes_of, name_of
@@ -125,7 +125,7 @@ def _cut_out(op: Operation, read: OpCall, dialects: Collection[str], mesh: Seque
     """Replaces a manual computation by its ops, between those that cut its operands and join its results."""
     _convert_block(op.regions[0].block, dialects, mesh)
     block = op.regions[0].block
-    try:
+    with errors_at(op):
         given, wanted = shard_tilings(read)
         writer = TtirWriter(mesh, _elements(op), op.location)
         pairs = zip(op.operands, block.args, given, strict=True)
@@ -142,8 +142,6 @@ def _cut_out(op: Operation, read: OpCall, dialects: Collection[str], mesh: Seque
             mesh_shard(joining, tensor_at(value), _pairs(result), "shard_to_full", tiling)
             for value, result, tiling in zip(last.operands, op.results, wanted, strict=True)
         ]
-    except TtnnJitError as error:
-        raise located(error, op, location_of(op)) from error
     inner = ops_of(block)[:-1]
     for each in inner:
         each.detach()  # type: ignore[no-untyped-call]
@@ -171,10 +169,8 @@ def _convert_op(op: Operation, before: OpCall, mesh: Sequence[int]) -> list[Oper
     if not isinstance(read.operation, Conversion):
         raise CompileError(f"`{name_of(op)}` has no counterpart in TTIR", location=location_of(op))
     writer = TtirWriter(mesh, _elements(op), op.location)
-    try:
+    with errors_at(op):
         found = read.operation.converted(writer, conversion_call(op, read))
-    except TtnnJitError as error:
-        raise located(error, op, location_of(op)) from error
     _replace(op, writer.ops, [each.handle for each in found])
     return writer.ops
 
