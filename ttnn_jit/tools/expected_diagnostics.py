@@ -62,7 +62,9 @@ def diagnostic_of_remark(remark: Remark) -> Diagnostic:
     return Diagnostic("remark", int(line or 0), remark.message)
 
 
-def unmet_expectations(text: str, first_line: int, diagnostics: Sequence[Diagnostic]) -> list[str]:
+def unmet_expectations(
+    text: str, first_line: int, diagnostics: Sequence[Diagnostic], *, only_expected: bool = False
+) -> list[str]:
     """What the comments of `text` expect and `diagnostics` lack, and the reverse; empty if they agree.
 
     Args:
@@ -70,6 +72,7 @@ def unmet_expectations(text: str, first_line: int, diagnostics: Sequence[Diagnos
             here, and not expected.
         first_line: The number of lines before it in its file.
         diagnostics: What is said of the text.
+        only_expected: Whether diagnostics that no comment expects are left out.
     """
     expected = _expectations(text, first_line)
     problems = []
@@ -77,7 +80,7 @@ def unmet_expectations(text: str, first_line: int, diagnostics: Sequence[Diagnos
         fitting = (each for each in expected if not each.met and each.kind == own.kind)
         found = next((each for each in fitting if each.fits(own.line, own.message)), None)
         if found is None:
-            problems.append(f"line {own.line}: unexpected {own.kind}: {own.message}")
+            problems += [] if only_expected else [f"line {own.line}: unexpected {own.kind}: {own.message}"]
         else:
             found.met = True
     problems += [

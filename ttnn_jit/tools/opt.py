@@ -73,15 +73,17 @@ def main(options: argparse.Namespace) -> int:
             found, errors = _processed(piece, name, first_line, passes, options, reports)
         results += found
         if options.verify_diagnostics:
+            only_expected = options.verify_diagnostics == opt_arguments.EXPECTED_DIAGNOSTICS
             said = [*map(diagnostic_of_remark, remarks), *map(diagnostic_of_error, errors)]
-            problems += [f"error: {name}: {each}" for each in unmet_expectations(piece, first_line, said)]
+            unmet = unmet_expectations(piece, first_line, said, only_expected=only_expected)
+            problems += [f"error: {name}: {each}" for each in unmet]
         else:
             said_lines += map(remark_line, remarks)
             problems += [_as_mlir_prints(error) for error in errors]
     _report(options, reports, perf_counter() - start)
     for line in (*said_lines, *problems):
         print(line, file=sys.stderr)
-    if not options.verify_diagnostics:
+    if not options.verify_diagnostics or results:
         _write("// -----\n".join(results), options, complete=not problems)
     return 1 if problems else 0
 

@@ -15,6 +15,9 @@ from ttnn_jit import __version__
 
 USAGE_STATUS = 2
 
+ALL_DIAGNOSTICS, EXPECTED_DIAGNOSTICS = "all", "only-expected"
+"""Values of ``--verify-diagnostics``: which errors are compared."""
+
 
 class UsageError(Exception):
     """The command line is wrong; the text shows the argument."""
@@ -41,7 +44,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     _add_pipeline_options(parser)
     _add_printing_options(parser)
     parser.add_argument("--split-input-file", action="store_true", help="process the parts between `// -----` alone")
-    parser.add_argument("--verify-diagnostics", action="store_true", help="check `expected-error@line {{text}}`")
+    parser.add_argument(
+        "--verify-diagnostics",
+        nargs="?",
+        const=ALL_DIAGNOSTICS,
+        choices=(ALL_DIAGNOSTICS, EXPECTED_DIAGNOSTICS),
+        help="check `expected-error@line {{text}}`; =only-expected: other errors may be",
+    )
     parser.add_argument(
         "--allow-unregistered-dialect", action="store_true", help="accept operations and attributes that are unknown"
     )
@@ -96,6 +105,9 @@ def _add_printing_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--print-debuginfo", "--mlir-print-debuginfo", action="store_true", help="print locations")
     parser.add_argument("--mlir-print-local-scope", action="store_true", help="print attributes without aliases")
     parser.add_argument("--mlir-print-op-generic", action="store_true", help="print every operation in generic form")
+    parser.add_argument(
+        "--mlir-disable-threading", action="store_true", help="accepted: passes run one after the other"
+    )
     parser.add_argument("--mlir-timing", action="store_true", help="print the time of each pass, on stderr")
     parser.add_argument(
         "--mlir-pass-statistics", action="store_true", help="print the operations before and after each pass, on stderr"
@@ -136,12 +148,13 @@ def loaded_files(arguments: Sequence[str]) -> list[Path]:
 def _normalized(word: str, known: set[str], passes: Sequence[str]) -> list[str]:
     """One word with two dashes before long names, a pass as a value of ``--passes``, and a switch without its value."""
     name, equals, value = word.lstrip("-").partition("=")
-    if not word.startswith("-") or word == "-" or word in known:
+    if not word.startswith("-") or word == "-" or (word in known and name not in _SWITCHES):
         return [word]
     if f"--{name}" in known:
-        is_switch = equals and value.lower() in {"true", "false", "1", "0"} and name in _SWITCHES
-        if is_switch:
-            return [f"--{name}"] if value.lower() in {"true", "1"} else []
+        if name in _SWITCHES and value.lower() in {"", "true", "false", "1", "0"}:
+            # A switch with a value of its own takes it behind `=`, and not the next word.
+            on = f"--{name}={ALL_DIAGNOSTICS}" if name == "verify-diagnostics" else f"--{name}"
+            return [on] if value.lower() in {"", "true", "1"} else []
         return [f"--{name}{equals}{value}"]
     if name in passes:
         return [f"--passes={name}{{{value}}}" if value else f"--passes={name}"]
@@ -150,6 +163,7 @@ def _normalized(word: str, known: set[str], passes: Sequence[str]) -> list[str]:
 
 _SWITCHES = {
     "allow-unregistered-dialect",
+    "mlir-disable-threading",
     "mlir-pass-statistics",
     "mlir-print-debuginfo",
     "mlir-print-ir-after-all",

@@ -8,6 +8,7 @@ private names of xDSL.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from xdsl.dialects.builtin import (
@@ -180,9 +181,9 @@ class MLIRPrinter(Printer):
     def _print_result_names(self, results: Sequence[SSAValue]) -> None:
         if not results:
             return
-        name = self.names.values[results[0]]
-        count = f":{len(results)}" if len(results) > 1 else ""
-        self.print_string(f"%{name.partition('#')[0]}{count} = ")
+        groups = Counter(self.names.values[each].partition("#")[0] for each in results)
+        shown = (f"%{name}:{count}" if count > 1 else f"%{name}" for name, count in groups.items())
+        self.print_string(f"{', '.join(shown)} = ")
 
     def print_attr_dict(self, attr_dict: Mapping[str, Attribute]) -> None:
         """``{a = 1 : i64, b}``, sorted by name."""

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ttnn_jit.ops.elementwise.activation_text import activated_in_torch, extremes_in_torch
 from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
@@ -31,14 +32,6 @@ def _in_words(ops: Ops, *operands: Value | None) -> list[Any]:
     """Operands of integers in 64 bits, which have loops of products: sums of them are exact modulo 2**64."""
     is_integer = any(each is not None and each.spec.dtype.is_integer for each in operands)
     return [each if each is None or not is_integer else ops.rounded(each, DataType.INT64) for each in operands]
-
-
-def activated_in_torch(torch: Any, x: Any, activation: str | None) -> Any:
-    """An activation, by its name in TTNN."""
-    if activation is None:
-        return x
-    function = getattr(torch, activation, None) or getattr(torch.nn.functional, activation)
-    return function(x)
 
 
 def _linear(ops: Ops, call: TextCall) -> Value:
@@ -108,10 +101,11 @@ def _accumulator_error(torch: Any, call: TextCall) -> Any:
         off = off + _unit(torch, total) / 2
     if call.activation is None:
         return call.in_result_shape(off.expand(total.shape))
-    # An activation need not be monotone: between two samples it differs from one of them by half their difference.
+    off = off.nan_to_num(nan=0.0, posinf=0.0)  # of sums that overflow
     exact = activated_in_torch(torch, total, call.activation)
-    moved = torch.stack([activated_in_torch(torch, total + part / 8 * off, call.activation) for part in range(-8, 9)])
-    return call.in_result_shape((moved - exact).abs().amax(0) + moved.diff(dim=0).abs().amax(0) / 2)
+    least, largest = extremes_in_torch(torch, total - off, total + off, call.activation)
+    # At a pole the activation may be any number.
+    return call.in_result_shape(torch.maximum(largest - exact, exact - least).clamp(max=torch.finfo(exact.dtype).max))
 
 
 def _unit(torch: Any, x: Any) -> Any:

@@ -16,7 +16,13 @@ from xdsl.passes import ModulePass
 
 from ttnn_jit.diagnostics.errors import ArgumentError, RefusalError
 from ttnn_jit.dialects.upstream.rewriting.destinations import drop_destinations
-from ttnn_jit.dialects.upstream.rewriting.rewriter import IR_VERSIONS, Rewriter, device_module, version_of
+from ttnn_jit.dialects.upstream.rewriting.rewriter import (
+    DECEMBER,
+    IR_VERSIONS,
+    Rewriter,
+    device_module,
+    version_of,
+)
 
 _WORD = re.compile(r"""([\w.-]+)=("[^"]*"|'[^']*'|\{[^}]*\}|\S*)|(\S+)""")
 _TRUE, _FALSE = {"true", "1"}, {"false", "0"}
@@ -30,9 +36,11 @@ class TextPass(ModulePass):
         ir_version: The version in whose form operations are written, a key of `IR_VERSIONS`; by default the one that
             the module's operations identify, else December 2025.
         refused: Options that upstream has and that are refused here -> why.
+        default_version: The version in whose form operations are written if neither an option nor the module says it.
     """
 
     refused: ClassVar[Mapping[str, str]] = {}
+    default_version: ClassVar[str] = DECEMBER
 
     ir_version: str = ""
 
@@ -47,7 +55,7 @@ class TextPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
         """Changes the module on the device, which is `op` or lies in it."""
         module = device_module(op)
-        version = IR_VERSIONS[self.ir_version] if self.ir_version else version_of(module)
+        version = IR_VERSIONS[self.ir_version] if self.ir_version else version_of(module, self.default_version)
         rewriter = Rewriter(version)
         drop_destinations(module, rewriter)
         self.change(module, rewriter)
