@@ -10,7 +10,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
 from ttnn_jit.diagnostics.errors import CompileError
-from ttnn_jit.dialects.text_calls.op_calls import OpCall, is_allocated, read_op
+from ttnn_jit.dialects.text_calls.op_calls import OpCall, errors_at, is_allocated, read_op
 from ttnn_jit.dialects.text_calls.tensor_types import element_in_text, is_tensor, spec_in_text
 from ttnn_jit.dialects.text_calls.text_attributes import symbol_of
 from ttnn_jit.ops.families.elementwise import Elementwise
@@ -116,6 +116,7 @@ def _limits_of_use(op: Operation, value: SSAValue) -> Iterator[int]:
         return
     call = read.call(lambda each: spec_in_text(each.type))
     for name, limit in read.operation.index_limits.items():
-        found = limit(call) if read.arguments.get(name) is value else None
+        with errors_at(op):
+            found = limit(call) if read.arguments.get(name) is value else None
         if found is not None:
             yield found

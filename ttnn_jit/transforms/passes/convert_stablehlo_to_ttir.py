@@ -11,11 +11,11 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
+from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.attribute_writer import attribute_of
 from ttnn_jit.dialects.text_calls.meshes_of_texts import mesh_of_text
-from ttnn_jit.dialects.text_calls.op_calls import OpCall, bound_op, conversion_call, located, tensor_at
+from ttnn_jit.dialects.text_calls.op_calls import OpCall, bound_op, conversion_call, errors_at, tensor_at
 from ttnn_jit.dialects.text_calls.shards import shard_tilings
 from ttnn_jit.dialects.text_calls.tensor_types import element_in_text
 from ttnn_jit.dialects.text_calls.text_attributes import attributes_of, name_of
@@ -142,7 +142,7 @@ def _cut_out(op: Operation, read: OpCall, dialects: Collection[str], mesh: Seque
     """Replaces a manual computation by its ops, between those that cut its operands and join its results."""
     _convert_block(op.regions[0].block, dialects, mesh)
     block = op.regions[0].block
-    try:
+    with errors_at(op):
         given, wanted = shard_tilings(read)
         writer = TtirWriter(mesh, _elements(op), op.location)
         pairs = zip(op.operands, block.args, given, strict=True)
@@ -159,8 +159,6 @@ def _cut_out(op: Operation, read: OpCall, dialects: Collection[str], mesh: Seque
             mesh_shard(joining, tensor_at(value), _pairs(result), "shard_to_full", tiling)
             for value, result, tiling in zip(last.operands, op.results, wanted, strict=True)
         ]
-    except TtnnJitError as error:
-        raise located(error, op, location_of(op)) from error
     inner = ops_of(block)[:-1]
     for each in inner:
         each.detach()  # type: ignore[no-untyped-call]
@@ -191,10 +189,8 @@ def _convert_op(op: Operation, before: OpCall, mesh: Sequence[int]) -> list[Oper
         _write_composite(op, read, read.operation, mesh)
         return []
     writer = TtirWriter(mesh, _elements(op), op.location)
-    try:
+    with errors_at(op):
         found = read.operation.converted(writer, conversion_call(op, read))
-    except TtnnJitError as error:
-        raise located(error, op, location_of(op)) from error
     _replace(op, writer.ops, [each.handle for each in found])
     return writer.ops
 
@@ -213,7 +209,7 @@ def _write_composite(op: Operation, read: OpCall, operation: Conversion, mesh: S
         made: SSAValue = found.handle
         return made
 
-    try:
+    with errors_at(op):
         rewriter = Rewriter()
         row = rewriter.row(f"ttnn.{operation.composite}")
         assert row is not None, "the operation is one of TTNN"
@@ -222,8 +218,6 @@ def _write_composite(op: Operation, read: OpCall, operation: Conversion, mesh: S
         attributes = {key: attribute_of(value, kinds.get(key, "BoolAttr"), f32) for key, value in given.items()}
         type_ = op.results[0].type
         value = composite(operation.composite, [*op.operands], type_, body, rewriter, op, attributes)
-    except TtnnJitError as error:
-        raise located(error, op, location_of(op)) from error
     _replace(op, [], [value])
 
 
