@@ -191,7 +191,7 @@ def tensor_type(tree: Tree) -> TensorType[Any]:
     """
     shape = tree.get("shape", [])
     if any(extent < 0 for extent in shape):
-        raise ShapeError(f"a tensor has the shape {shape}")
+        raise ShapeError(f"a tensor of {len(shape)} dimensions has the extent {min(shape)}")
     memory = tree.get("layout", {}).get("memory_desc")
     if memory is None:
         raise DTypeError("a tensor has no layout, and so no data type")
@@ -220,7 +220,7 @@ def _sharded_layout(shape: tuple[int, ...], element: str, tile: tuple[int, int],
     tiled = tile != (1, 1)
     shard = config["shard_spec"].get("shape", [])
     if len(shard) != 2 or min(shard) < 1:
-        raise ShapeError(f"a shard has the shape {shard}")
+        raise ShapeError(f"a shard has {len(shard)} extents, the least {min(shard, default=None)}")
     rows, columns, linear = collapsed(shape, tile[0])
     extents = [math.ceil(extent / step) for extent, step in zip(shard, tile, strict=True)]
     grid = [max(1, math.ceil(whole / part)) for whole, part in zip((rows, columns), shard, strict=True)]
