@@ -34,6 +34,7 @@ from builder.ttir.ttir_builder import TTIRBuilder  # noqa: E402
 from builder.ttnn.ttnn_builder import TTNNBuilder  # noqa: E402
 from golden import get_golden_function  # noqa: E402
 from golden.mapping import CHISEL_GOLDEN_MAPPINGS, GoldenMapTensor, apply_sharding  # noqa: E402
+from ttmlir import passes  # noqa: E402
 from ttmlir.dialects import stablehlo, ttir  # noqa: E402
 from ttmlir.ir import Module  # noqa: E402
 
@@ -214,6 +215,14 @@ def test_goldens_that_users_set_are_compared():
 
     with pytest.raises(TTBuilderGoldenException, match="off by 1"):
         compile_and_execute_ttir(one_function(body, (4, 4)))
+
+
+def test_goldens_are_read_before_the_module_is_lowered():
+    module, builder = build_module(one_function(lambda x, builder: builder.exp(x), (4, 8)), "ttir")
+    assert len(builder.golden_map[1]) == 1
+    passes.ttir_to_ttnn_runtime_pipeline(module, "")
+    with pytest.raises(RuntimeError, match="this one is lowered"):
+        builder.golden_map  # noqa: B018 - what is tested
 
 
 def test_a_bypassed_operation_gives_its_golden():

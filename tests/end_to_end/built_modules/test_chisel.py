@@ -10,7 +10,7 @@ import torch
 
 import ttnn_jit
 from tests.damage import damaged_json, damaged_text
-from tests.end_to_end.built_modules.test_building_modules import built, run, softmax_of_sum, tensor
+from tests.end_to_end.built_modules.made_modules import built, run, softmax_of_sum, tensor
 from ttnn_jit import ttnn
 from ttnn_jit.sessions import session
 from ttnn_jit.ttmlir.chisel import chisel_records

@@ -50,6 +50,17 @@ OPS = {
         "ttir.dot_general {batch_dims_lhs = array<i64: 1>, batch_dims_rhs = array<i64: 0>, contract_dims_lhs ="
         " array<i64: 0>, contract_dims_rhs = array<i64: 2>} : 5x2x3xf32, 2x4x5xf32 -> 2x3x4xf32"
     ),
+    **{
+        f"group norm of dimension {axis}": (
+            f"{dialect}.group_norm {{{given}epsilon = 1.0e-5 : f32, num_groups = 2 : i64, operandSegmentSizes = "
+            f"array<i32: 1, 0, 1, 1>}} : {shape}xbf16, {vector}xbf16, {vector}xbf16 -> {shape}xbf16"
+        )
+        for dialect, axis, given, shape, vector in (
+            ("ttir", 1, "channel_dim = 1 : i64, ", "2x6x4x5", "6"),
+            ("ttir", 2, "channel_dim = 2 : i64, ", "2x3x6x5", "6"),
+            ("ttnn", 3, "core_grid = #ttnn.core_coord<8, 8>, ", "2x1x20x6", "1x1x1x6"),
+        )
+    },
     "matmul": "ttir.matmul {transpose_b = true} : 3x8xbf16, 5x8xbf16 -> 3x5xbf16",
     "convolution": (
         f"ttir.convolution {{convolution_layout = {CONVOLUTION}, feature_group_count = 2 : i64, batch_group_count = 1"

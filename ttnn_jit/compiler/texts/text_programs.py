@@ -10,15 +10,8 @@ from ttnn_jit.compiler.driver import compile_module
 from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, ShapeError
 from ttnn_jit.dialects import print_module
 from ttnn_jit.dialects.text_calls.op_calls import read_op
-from ttnn_jit.frontend.ir.lowering import (
-    Argument,
-    Constant,
-    FunctionLowering,
-    KeptResult,
-    LoweredText,
-    Source,
-    callee_of,
-)
+from ttnn_jit.frontend.ir.lowered_text import Argument, Constant, KeptResult, LoweredText, Source
+from ttnn_jit.frontend.ir.lowering import FunctionLowering, callee_of
 from ttnn_jit.frontend.ir.texts import functions_in
 from ttnn_jit.ops.families.text_operation import DenseNumbers, numbers_in_torch
 from ttnn_jit.process.cached_property import cached_property
@@ -146,10 +139,20 @@ class TextProgram:
             CompileError: A stage refuses the function, or one that it calls.
         """
         self._require_arguments(arguments)
-        program = self.program
+        return self._run(arguments, unpacks=True)
+
+    def inputs(self, arguments: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """What the lowered function takes: arguments, constants and kept results of other functions."""
+        self._require_arguments(arguments)
+        return self._inputs(arguments)
+
+    def _run(self, arguments: Sequence[torch.Tensor], *, unpacks: bool) -> list[torch.Tensor]:
+        return run_on_torch(self.program, self._inputs(arguments), unpacks=unpacks)
+
+    def _inputs(self, arguments: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         kept: KeptInRun = {}
         specs = zip(self.lowered.inputs, self.lowered.specs, strict=True)
-        return run_on_torch(program, [self._tensor(source, spec, arguments, kept) for source, spec in specs])
+        return [self._tensor(source, spec, arguments, kept) for source, spec in specs]
 
     def _require_arguments(self, arguments: Sequence[torch.Tensor]) -> None:
         require_as_many(len(self.arguments), len(arguments))
@@ -190,7 +193,7 @@ class TextProgram:
         is_kept = found is not None and found[2] == versions
         KeptResults.counts["hit" if is_kept else "miss"] += 1
         if found is None or not is_kept:
-            found = self._kept[key] = (self._module.program(callee)(*given), given, versions)
+            found = self._kept[key] = (self._module.program(callee)._run(given, unpacks=False), given, versions)
         return found[0]
 
 

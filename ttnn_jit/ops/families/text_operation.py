@@ -43,9 +43,9 @@ OPTIONAL, VARIADIC = "?", "*"
 
 
 _OF_CHIPS = """
-compute_config compute_kernel_config conservative_folding conv2d_config conv2d_slice_config conv3d_config dtype layout
-matmul_program_config memory_config operandSegmentSizes output_dtype overlap_qk_coregrid slice_size pad_value
-program_config resultSegmentSizes use_multicore sub_device_id num_links topology applied_shard_scheme
+compute_config compute_kernel_config conservative_folding core_grid conv2d_config conv2d_slice_config conv3d_config
+dtype layout matmul_program_config memory_config operandSegmentSizes output_dtype overlap_qk_coregrid slice_size
+pad_value program_config resultSegmentSizes use_multicore sub_device_id num_links topology applied_shard_scheme
 reallocate_halo_output in_place_halo config_tensors_in_dram flattened_compat_info result_layout xla_shape
 """
 WITHOUT_EFFECT = frozenset(_OF_CHIPS.split())

@@ -30,6 +30,7 @@ from ttnn_jit.ops.families.dialect_conversion import Conversion
 from ttnn_jit.ops.families.text_operation import Role
 from ttnn_jit.ops.texts import text_operations
 from ttnn_jit.transforms.passes.inline import Inline
+from ttnn_jit.transforms.shardings.single_mesh import unify_meshes
 
 DIALECTS = frozenset({"stablehlo", "chlo", "sdy"})
 
@@ -91,6 +92,8 @@ def convert(module: ModuleOp, dialects: Collection[str]) -> None:
     Raises:
         CompileError: TTIR has no counterpart of an op.
     """
+    if "sdy" in dialects:
+        unify_meshes(module)
     mesh = mesh_of_text(module) or (1,)
     for function in [each for each in module.walk() if isinstance(each, FuncOp)]:
         if function.body.first_block:
