@@ -192,6 +192,8 @@ def tensor_type(tree: Tree) -> TensorType[Any]:
     shape = tree.get("shape", [])
     if any(extent < 0 for extent in shape):
         raise ShapeError(f"a tensor of {len(shape)} dimensions has the extent {min(shape)}")
+    if len(shape) > _MAX_RANK or math.prod(max(1, extent) for extent in shape) > _MAX_ELEMENTS:
+        raise ShapeError(f"a tensor has {len(shape)} dimensions, and extents up to {max(shape)}: none is so large")
     memory = tree.get("layout", {}).get("memory_desc")
     if memory is None:
         raise DTypeError("a tensor has no layout, and so no data type")
@@ -201,6 +203,10 @@ def tensor_type(tree: Tree) -> TensorType[Any]:
     element = parsed_type(_ELEMENTS.get(keyword) or f"!ttcore.tile<32x32, {keyword}>")
     layout = _layout_attribute(tuple(shape), keyword, (rows, columns), memory)
     return TensorType(element, shape, layout)
+
+
+_MAX_RANK, _MAX_ELEMENTS = 64, 2**48
+"""Larger tensors are those of damaged files: torch has no more dimensions, and no machine as much memory."""
 
 
 def _layout_attribute(shape: tuple[int, ...], keyword: str, tile: tuple[int, int], memory: Tree) -> Attribute:
