@@ -91,7 +91,8 @@ def _through_functions(op: Operation, index: int) -> Iterator[SSAValue]:
         yield from (each.results[index] for each in calls if index < len(each.results))
     elif callee := _callee(op):
         functions = (each for each in _root(op).walk() if isinstance(each, FuncOp) and each.sym_name.data == callee)
-        yield from (each.args[index] for each in functions if index < len(each.args))
+        bodies = (each.args for each in functions if not each.is_declaration)
+        yield from (arguments[index] for arguments in bodies if index < len(arguments))
 
 
 def _root(op: Operation) -> Operation:
