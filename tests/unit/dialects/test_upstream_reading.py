@@ -194,8 +194,8 @@ def test_each_declared_result_has_its_name_and_a_variadic_one_is_a_group():
     text = f"""func.func @f(%x: {x}, %y: tensor<f32>) -> {x} {{
       %0:2 = "ttir.topk"(%x) <{{k = 2 : i32}}> : ({x}) -> {pair}
       %1:2 = "ttir.topk"(%x) <{{k = 2 : i32}}> : ({x}) -> {pair}
-      %2:3 = "chlo.scan"(%x, %x, %y) <{{dimension = 1 : i64, operandSegmentSizes = array<i32: 2, 1>, resultSegmentSizes =
-        array<i32: 2, 1>}}> ({{}}) : ({x}, {x}, tensor<f32>) -> ({x}, {x}, tensor<f32>)
+      %2:3 = "chlo.scan"(%x, %x, %y) <{{dimension = 1 : i64, operandSegmentSizes = array<i32: 2, 1>,
+        resultSegmentSizes = array<i32: 2, 1>}}> ({{}}) : ({x}, {x}, tensor<f32>) -> ({x}, {x}, tensor<f32>)
       %3 = "ttir.abs"(%2#1) : ({x}) -> {x}
       return %3 : {x}
     }}"""
