@@ -246,9 +246,7 @@ PARTS = {
     "a sharding of an argument": (
         "stablehlo",
         module_of(annotated_input, (128, 128), (128, 128)),
-        [
-            '%arg0: tensor<128x128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}, %arg1: tensor<128x128xf32>)'
-        ],
+        ['%arg0: tensor<128x128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}, %arg1'],
     ),
     "a manual computation": (
         "stablehlo",
