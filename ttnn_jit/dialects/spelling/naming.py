@@ -118,7 +118,8 @@ def _result_groups(op: Operation) -> list[tuple[str, int]]:
 
     MLIR names each declared result of an operation that declares several; a variadic one is a group.
     """
-    named = getattr(op, "result_groups", list)()
+    own_groups = getattr(op, "result_groups", None)
+    named: list[tuple[str, int]] = [] if own_groups is None else own_groups()
     return named or [(_result_stem(op), len(op.results))]
 
 
