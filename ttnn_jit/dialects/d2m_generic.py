@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import (
     MemRefType,
     TensorType,
 )
-from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Operation, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -89,9 +89,21 @@ class GenericOp(QuickOperation, IRDLOperation):
         kernel: GenericOp = vars(self).get("_canonical_kernel", self)
         return kernel
 
-    def set_canonical_kernel(self, other: GenericOp) -> None:
-        """Makes the equal kernel `other` the one that is lowered; the text of the op does not show it."""
-        self._canonical_kernel = other
+    def set_canonical_kernel(self, other: GenericOp, numbers: Sequence[Sequence[float]] = ()) -> None:
+        """Makes the equal kernel `other` the one that is lowered; the text of the op does not show it.
+
+        Args:
+            other: The kernel.
+            numbers: The numbers of this kernel, if they are others: entry k is of the op of `other` whose attribute
+                `NUMBERED` is k.
+        """
+        self._canonical_kernel, self._numbers = other, numbers
+
+    @property
+    def own_numbers(self) -> Sequence[Sequence[float]]:
+        """The numbers of this kernel, if its `canonical_kernel` has others (`set_canonical_kernel`)."""
+        numbers: Sequence[Sequence[float]] = vars(self).get("_numbers", ())
+        return numbers
 
     @property
     def buffers(self) -> list[CBType]:
@@ -228,6 +240,16 @@ class GenericOp(QuickOperation, IRDLOperation):
             raise VerifyException(
                 f"a circular buffer has {len(indexing_map.results)} dimensions here, got {buffer.type.underlying}"
             )
+
+
+NUMBERED = "d2m.numbered"
+"""On an op of a kernel that equals others but for numbers: the index of its numbers (`GenericOp.own_numbers`)."""
+
+
+def number_index(op: Operation) -> int | None:
+    """The value of `NUMBERED`; None for an op without."""
+    index = op.attributes.get(NUMBERED)
+    return index.value.data if isinstance(index, IntegerAttr) else None
 
 
 PRINTED_PROPERTIES = ("block_factors", "grid", "indexing_maps", "iterator_types", "threads")

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xdsl.ir import SSAValue
 
+from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.compiler.texts.text_steps import Step
 from ttnn_jit.dialects.text_calls.op_calls import OpCall
 from ttnn_jit.dialects.text_calls.tensor_types import spec_in_text
 from ttnn_jit.golden.comparison_recorder import Outcome
 from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, judge
 from ttnn_jit.specs.dtypes import WIDE_FLOATS
+from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.ttnn.calling.golden_calls import GoldenCall
 from ttnn_jit.ttnn.observing.comparison_tolerances import JudgedCall, chained_tolerance
@@ -89,7 +91,8 @@ class JudgedOp:
         self, got: Sequence[torch.Tensor], goldens: Sequence[torch.Tensor], names: Sequence[str] = ()
     ) -> list[Outcome]:
         """The outcome for each result, which has the shape of its golden; `names` are those of the values."""
-        specs = [self._read.results[0 if self._mesh else index] for index, _ in enumerate(got)]
+        devices = math.prod(self._mesh or ())
+        specs = [self._read.results[index // devices] for index, _ in enumerate(got)]
         if self._read.operation.compared_elements is None:
             judged = [*zip(got, goldens, specs, strict=True)]
         else:
@@ -100,7 +103,7 @@ class JudgedOp:
         ]
 
     def verdicts(self, got: Sequence[torch.Tensor]) -> list[Verdict]:
-        """The verdict on each result, or of an exchange on the result of each device."""
+        """The verdict on each result, or of an exchange on those of all devices."""
         goldens = self.goldens()
         reason = shape_mismatch(got, goldens)
         if reason:
@@ -203,6 +206,17 @@ def _error_of(read: OpCall, *, on_chip: bool) -> float:
         return _SUM_ERROR
     dtypes = [spec_in_text(value.type).dtype.unpacked for value in read.operands]
     return max([_SUM_ERROR, *(2.0 ** (1 - dtype.mantissa_bits) for dtype in dtypes if not dtype.is_integer)])
+
+
+def verdicts_of(module: TextModule, step: Step) -> Iterator[Verdict]:
+    """The verdicts on the results of an op, on the operands that it read; none if the results are drawn."""
+    on_chip = module.target.numerics is Numerics.DEVICE
+    if step.is_exchange:
+        got = [each for tensors in step.results.values() for each in tensors]
+        yield from JudgedOp(step.read, step.operands, on_chip, module.mesh).verdicts(got)
+    elif not step.read.operation.is_random:
+        for _, given, results in distinct_devices(step, math.prod(module.mesh)):
+            yield from JudgedOp(step.read, given, on_chip).verdicts(results)
 
 
 def distinct_devices(

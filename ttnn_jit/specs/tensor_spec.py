@@ -9,12 +9,12 @@ import enum
 import math
 import operator
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError, LayoutError, ShapeError
 from ttnn_jit.process.cached_property import cached_property
+from ttnn_jit.process.dataclass import replace
 from ttnn_jit.process.memoized import KEYS, keys_as_expressions
 from ttnn_jit.specs.checks import check_kind
 from ttnn_jit.specs.cores.cores import CoreCoord, CoreGrid, CoreRange, CoreRangeSet

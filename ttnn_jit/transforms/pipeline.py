@@ -346,7 +346,7 @@ def _pass_of(spec: ArgSpec) -> ModulePass:
 
 def _known(name: str, names: Sequence[str], kind: str) -> str:
     if name not in names:
-        near = difflib.get_close_matches(name, names, n=3)
+        near = difflib.get_close_matches(name, [*dict.fromkeys(names)], n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else "`ttnn-jit opt --list` names them"
         raise ArgumentError(f"unknown {kind} `{name}`", help=hint)
     return name

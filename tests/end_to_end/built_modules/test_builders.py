@@ -347,6 +347,25 @@ def test_a_module_of_ttnn_has_layouts():
     compile_and_execute_ttnn(fn)
 
 
+@pytest.mark.parametrize("shape", [(24, 20), (1, 2, 8, 8)])
+def test_windows_of_bfloat16_are_summed_in_float32(shape):
+    window = [1] * (len(shape) - 2) + [3, 3]
+    padding = [0] * 2 * (len(shape) - 2) + [1] * 4
+
+    def body(x, builder):
+        return builder.pool_2d(x, window, [1] * len(shape), padding, "avg")
+
+    compile_and_execute_shlo(one_function(body, shape, dtypes=[torch.bfloat16]))
+
+
+def test_a_sparse_product_without_a_number_of_groups_states_none():
+    def body(a, b, sparsity, builder):
+        return builder.sparse_matmul(a, b, sparsity, nnz=0)
+
+    module, _ = build_module(one_function(body, (2, 3, 4, 8), (1, 5, 8, 6), (2, 3, 1, 5)), "ttir")
+    assert "nnz" not in str(module)
+
+
 # --- Meshes -----------------------------------------------------------------------------------------------------------
 
 

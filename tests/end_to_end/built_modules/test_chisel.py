@@ -152,3 +152,18 @@ def test_comparison_mode_raises_for_a_submitted_program_that_differs(monkeypatch
         pytest.raises(RuntimeError, match=r"ttir\.add: output 0 is not its golden, isolated"),
     ):
         submitted()
+
+
+def test_a_check_that_is_replaced_and_fails_is_a_record(monkeypatch):
+    from chisel import callbacks
+
+    def fails(*_):
+        raise RuntimeError("mine")
+
+    monkeypatch.setattr("chisel.callbacks.check_numerics", fails)
+    with chisel.session() as report:
+        submitted()
+    assert callbacks.check_numerics is fails
+    bugs = report.by_status("chisel_bug")
+    assert {each.op for each in bugs} == {"ttir.add", "ttir.softmax"}
+    assert all("RuntimeError: mine" in each.payload.traceback for each in bugs)

@@ -39,6 +39,7 @@ OPS = {
     "int64 clamp": "ttir.clamp_tensor : 3x8xi64, 3x8xi64, 3x8xi64 -> 3x8xi64",
     "int64 where": "ttir.where : 3x8xi1, 3x8xi64, 3x8xi64 -> 3x8xi64",
     "int64 to float": "ttir.typecast : 3x8xi64 -> 3x8xf32",
+    "int32 mean": "ttir.mean {dim_arg = [1 : i32], keep_dim = true} : 3x8xi32 -> 3x1xi32",
     "unsigned shift": "ttir.logical_right_shift : 3x8xui32, 3x8xui32 -> 3x8xui32",
     "broadcast": "ttir.broadcast {broadcast_dimensions = array<i64: 3, 1>} : 1x8xf32 -> 3x8xf32",
     "backward slice": (
@@ -49,6 +50,17 @@ OPS = {
         "ttir.dot_general {batch_dims_lhs = array<i64: 1>, batch_dims_rhs = array<i64: 0>, contract_dims_lhs ="
         " array<i64: 0>, contract_dims_rhs = array<i64: 2>} : 5x2x3xf32, 2x4x5xf32 -> 2x3x4xf32"
     ),
+    **{
+        f"group norm of dimension {axis}": (
+            f"{dialect}.group_norm {{{given}epsilon = 1.0e-5 : f32, num_groups = 2 : i64, operandSegmentSizes = "
+            f"array<i32: 1, 0, 1, 1>}} : {shape}xbf16, {vector}xbf16, {vector}xbf16 -> {shape}xbf16"
+        )
+        for dialect, axis, given, shape, vector in (
+            ("ttir", 1, "channel_dim = 1 : i64, ", "2x6x4x5", "6"),
+            ("ttir", 2, "channel_dim = 2 : i64, ", "2x3x6x5", "6"),
+            ("ttnn", 3, "core_grid = #ttnn.core_coord<8, 8>, ", "2x1x20x6", "1x1x1x6"),
+        )
+    },
     "matmul": "ttir.matmul {transpose_b = true} : 3x8xbf16, 5x8xbf16 -> 3x5xbf16",
     "convolution": (
         f"ttir.convolution {{convolution_layout = {CONVOLUTION}, feature_group_count = 2 : i64, batch_group_count = 1"
@@ -368,7 +380,7 @@ def test_calls_are_followed_and_entries_are_what_nobody_calls():
         ("ttir.conv2d : 1x6x5x4xf32, 6x4x3x2xf32 -> 1x4x4x6xf32", "it needs the attribute `stride`"),
         ("ttir.relu {slope = 1 : i32} : 3xf32 -> 3xf32", "it has an attribute `slope`, and that is not known here"),
         ("ttir.relu : 3x!quant.uniform<i32:f32,0.1> -> 3x!quant.uniform<i32:f32,0.1>", "it does not compute with"),
-        ("ttir.moe_compute : 3xf32, 3xf32 -> 3xf32", "`ttir.moe_compute` is not executed here"),
+        ("ttir.moe_gpt : 3xf32, 3xf32 -> 3xf32", "`ttir.moe_gpt` is not executed here"),
     ],
 )
 def test_what_is_not_executed_is_refused_by_name_and_place(op, message):

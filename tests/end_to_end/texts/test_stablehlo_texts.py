@@ -21,6 +21,7 @@ from ttnn_jit.ops.texts import text_operations
 from ttnn_jit.sessions.text_runs import GoldenRun
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.tools.cli import main, opt_main
+from ttnn_jit.tools.texts.bisect import module_of_op
 from ttnn_jit.tools.texts.inputs import draw_inputs
 from ttnn_jit.tools.texts.run_text import mesh_of
 from ttnn_jit.transforms import pipeline
@@ -383,13 +384,7 @@ def test_a_function_with_shardings_becomes_a_manual_computation_on_parts():
 
 
 REFUSED_SHARDINGS = {
-    "its sharding does not cut": ANNOTATED.format(devices=2).replace("4x6", "3x6"),
-    "'y' is cut in parts": ANNOTATED.format(devices=2).replace('{"y"}', '{"y":(1)2}'),
     "the mesh has no axis 'z'": ANNOTATED.format(devices=2).replace('{"y"}', '{"z"}'),
-    "the module has several meshes": ANNOTATED.format(devices=2).replace(
-        "  func", '  sdy.mesh @other = <["z"=2]>\n  func', 1
-    ),
-    "the devices of the mesh are permuted": ANNOTATED.format(devices=2).replace("]>", "], device_ids=[1, 0]>", 1),
     "exchanges parts outside of a manual computation": ANNOTATED.format(devices=2).replace(
         "stablehlo.negate %0 : tensor<4x6xf32>",
         '"stablehlo.collective_permute"(%0) <{source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>}> : '
@@ -442,9 +437,10 @@ def test_an_analysis_of_arguments_is_not_asked_for_where_shardings_are_stated(tm
     assert opt_main(options) == 0
     assert "tensor<2x32xf32>" in capsys.readouterr().out
     file.write_text(text.replace("STATED", ""))
-    assert opt_main(options) == 1
+    assert opt_main(["--stablehlo-pipeline=enable-auto-sharding=true", str(file)]) == 1
     assert "text.mlir:3:7: error: the text states no sharding" in capsys.readouterr().err
     assert opt_main(["--stablehlo-pipeline=automatic-arg-analysis=true enable-auto-sharding=false", str(file)]) == 1
+    assert "User did not provide a mesh" in capsys.readouterr().err
     assert opt_main(["--stablehlo-pipeline=mesh-shape=1,1 automatic-arg-analysis", str(file)]) == 0
 
 
@@ -533,3 +529,73 @@ def test_constants_of_shardy_run_and_layouts_of_xla_change_nothing():
     }"""
     (x,), (found,) = ran(text)
     assert torch.equal(found, 2 * x.T)
+
+
+@pytest.mark.parametrize(
+    ("op", "other"),
+    [
+        (
+            '"stablehlo.broadcast_in_dim"(%x) {broadcast_dimensions = dense<[0, 2]> : tensor<2xi64>}'
+            " : (tensor<3x4xf32>) -> tensor<3x5x4xf32>",
+            "stablehlo.broadcast_in_dim %x, dims = [0, 2] : (tensor<3x4xf32>) -> tensor<3x5x4xf32>",
+        ),
+        (
+            '"stablehlo.slice"(%x) {start_indices = dense<1> : tensor<2xi64>, limit_indices = dense<[3, 4]> : '
+            "tensor<2xi64>, strides = dense<1> : tensor<2xi64>} : (tensor<3x4xf32>) -> tensor<2x3xf32>",
+            "stablehlo.slice %x [1:3, 1:4] : (tensor<3x4xf32>) -> tensor<2x3xf32>",
+        ),
+        (
+            '"stablehlo.gather"(%x, %i) {dimension_numbers = #stablehlo.gather<offset_dims = [0], collapsed_slice_dims'
+            " = [0], start_index_map = [0, 1]>, slice_sizes = dense<[1, 2]> : tensor<2xi64>} : (tensor<3x4xf32>, "
+            "tensor<2xi32>) -> tensor<2xf32>",
+            '"stablehlo.gather"(%x, %i) {dimension_numbers = #stablehlo.gather<offset_dims = [0], collapsed_slice_dims'
+            " = [0], start_index_map = [0, 1]>, slice_sizes = array<i64: 1, 2>} : (tensor<3x4xf32>, tensor<2xi32>) -> "
+            "tensor<2xf32>",
+        ),
+    ],
+)
+def test_extents_and_axes_may_be_tensors_as_in_texts_of_2023(op, other):
+    result = op.rpartition("-> ")[2]
+    texts = (
+        f"func.func @main(%x: tensor<3x4xf32>, %i: tensor<2xi32>) -> {result} {{\n"
+        f"  %0 = {each}\n  return %0 : {result}\n}}"
+        for each in (op, other)
+    )
+    inputs = [torch.arange(12.0).reshape(3, 4), torch.tensor([1, 2], dtype=torch.int32)]
+    (got,), (right,) = (ran(each, inputs)[1] for each in texts)
+    assert torch.equal(got, right)
+
+
+_READS_CONSTANTS = """func.func @main(%x: tensor<3x5xi1>, %y: tensor<3x4xf32>) -> (tensor<3xi1>, tensor<3xf32>) {
+  %true = stablehlo.constant dense<true> : tensor<i1>
+  %false = stablehlo.constant dense<false> : tensor<i1>
+  %half = stablehlo.constant dense<5.0e-01> : tensor<f32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.reduce(%x init: %false) across dimensions = [1] : (tensor<3x5xi1>, tensor<i1>) -> tensor<3xi1>
+   reducer(%a: tensor<i1>, %b: tensor<i1>) {
+    %2 = stablehlo.or %a, %b : tensor<i1>
+    %3 = stablehlo.select %2, %true, %false : tensor<i1>, tensor<i1>
+    stablehlo.return %3 : tensor<i1>
+  }
+  %1 = stablehlo.reduce(%y init: %zero) across dimensions = [1] : (tensor<3x4xf32>, tensor<f32>) -> tensor<3xf32>
+   reducer(%a: tensor<f32>, %b: tensor<f32>) {
+    %2 = stablehlo.maximum %a, %b : tensor<f32>
+    %3 = stablehlo.minimum %2, %half : tensor<f32>
+    stablehlo.return %3 : tensor<f32>
+  }
+  return %0, %1 : tensor<3xi1>, tensor<3xf32>
+}"""
+
+
+def test_a_region_reads_constants_of_the_function_around_it():
+    (flags, numbers), results = ran(_READS_CONSTANTS)
+    assert torch.equal(results[0], flags.any(1))
+    assert torch.equal(results[1], torch.clamp(numbers.amax(1), 0.0, 0.5))
+    assert_runs_alike(_READS_CONSTANTS)
+    assert "ttir.reduce_or" in converted(_READS_CONSTANTS)
+
+
+def test_a_module_of_one_op_has_the_constants_that_its_regions_read():
+    (module,) = parse_texts(_READS_CONSTANTS, "text.mlir")
+    for op in [each for each in module.walk() if each.name == "stablehlo.reduce"]:
+        ran(op_text(module_of_op(op)))

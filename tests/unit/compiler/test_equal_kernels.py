@@ -13,6 +13,7 @@ from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 from ttnn_jit.transforms.passes.d2m_insert_dst_register_access import D2MInsertDstRegisterAccess
 
 SPEC = TensorSpec((64, 96), DataType.BFLOAT16, Layout.TILE)
+SQUARE = TensorSpec((64, 64), DataType.BFLOAT16, Layout.TILE)
 TARGETS = ("cpu", "wormhole_b0")
 
 
@@ -42,12 +43,45 @@ def numbers(x, first, second):
     return [ttnn.exp(each * number) + first for number in (1.0, 2.0, 1.0) for each in (x, second)]
 
 
+NUMBERS = (0.0, -0.0, 1.0, -1.0, 0.5, 3.0, 1e-41, 3.4028234e38, float("inf"), float("nan"))
+
+
+def every_number(x, first, second):
+    return [ttnn.exp(ttnn.add(ttnn.multiply(each, number), first)) for number in NUMBERS for each in (x, second)]
+
+
+def numbers_of_two_operations(x, first, second):
+    def layer(one, other):
+        return ttnn.matmul(ttnn.exp(ttnn.subtract(one, ttnn.multiply(x, other))) * one + first, second)
+
+    return [layer(one, other) for one, other in ((2.0, 2.0), (2.0, 3.0), (3.0, 2.0), (0.5, 0.5))]
+
+
+def parameters(x, first, second):
+    for number in (0.1, 0.2, 0.0, 1.0):
+        x = ttnn.matmul(ttnn.leaky_relu(ttnn.clamp(x, -number, 3 * number), number), second)
+        x = ttnn.matmul(ttnn.addcmul(x, first, second, value=number), second)
+    return x, [ttnn.round(each, decimals=decimals) * 0.5 for decimals in (0, 1) for each in (x, first)]
+
+
+PROGRAMS = {
+    layers: SPEC,
+    one_tensor_or_two: SPEC,
+    views: SPEC,
+    numbers: SPEC,
+    every_number: SPEC,
+    numbers_of_two_operations: SQUARE,
+    parameters: SQUARE,
+}
+
+
 def request_of(program, target):
-    return FunctionRequest(program, dict.fromkeys(("x", "first", "second"), SPEC), PRESETS[target], CompileOptions())
+    specs = dict.fromkeys(("x", "first", "second"), PROGRAMS[program])
+    return FunctionRequest(program, specs, PRESETS[target], CompileOptions())
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("program", [layers, one_tensor_or_two, views, numbers])
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_a_program_that_lowers_equal_kernels_once_equals_the_one_that_shows_its_stages(program, target):
     request = request_of(program, target)
     unseen = compile_program(request, use_disk=False).program
@@ -61,7 +95,15 @@ def without_source(descriptor):
     return {name: value for name, value in descriptor.items() if name != "kernel_source"}
 
 
-def lowered_kernels(count, monkeypatch):
+def of_one_number(x, first, _):
+    return ttnn.layer_norm(ttnn.exp(x) * first)
+
+
+def of_own_numbers(x, first, layer):
+    return ttnn.matmul(ttnn.leaky_relu(ttnn.gelu(ttnn.matmul(x, first) + 0.5 * layer), 0.1 + 0.1 * layer), first)
+
+
+def lowered_kernels(layer_of, count, monkeypatch):
     """The number of kernels that are lowered for a program of `count` layers."""
     lowered = 0
     change = D2MInsertDstRegisterAccess.change
@@ -72,17 +114,18 @@ def lowered_kernels(count, monkeypatch):
         change(stage, generic, target)
 
     def program(x, first):
-        for _ in range(count):
-            x = ttnn.layer_norm(ttnn.exp(x) * first)
+        for layer in range(count):
+            x = layer_of(x, first, layer)
         return x
 
     monkeypatch.setattr(D2MInsertDstRegisterAccess, "change", counted)
-    request = FunctionRequest(program, {"x": SPEC, "first": SPEC}, PRESETS["cpu"], CompileOptions())
+    request = FunctionRequest(program, {"x": SQUARE, "first": SQUARE}, PRESETS["cpu"], CompileOptions())
     compile_program(request, use_disk=False)
     return lowered
 
 
-def test_more_layers_of_a_model_lower_no_more_kernels(monkeypatch):
-    few = lowered_kernels(3, monkeypatch)
+@pytest.mark.parametrize("layer_of", [of_one_number, of_own_numbers])
+def test_more_layers_of_a_model_lower_no_more_kernels(layer_of, monkeypatch):
+    few = lowered_kernels(layer_of, 3, monkeypatch)
     assert few > 1
-    assert lowered_kernels(9, monkeypatch) == few
+    assert lowered_kernels(layer_of, 9, monkeypatch) == few

@@ -118,8 +118,7 @@ def _result_groups(op: Operation) -> list[tuple[str, int]]:
 
     MLIR names each declared result of an operation that declares several; a variadic one is a group.
     """
-    own_groups = getattr(op, "result_groups", None)
-    named: list[tuple[str, int]] = [] if own_groups is None else own_groups()
+    named: list[tuple[str, int]] = getattr(op, "result_groups", list)()
     return named or [(_result_stem(op), len(op.results))]
 
 

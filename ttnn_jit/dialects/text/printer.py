@@ -25,6 +25,7 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     UnitAttr,
     UnknownLoc,
+    UnregisteredOp,
     f64,
     i1,
     i64,
@@ -150,6 +151,9 @@ class MLIRPrinter(Printer):
     def print_op(self, op: Operation) -> None:
         """``%results = op``, in custom or generic syntax, and with `locations` its location."""
         self._print_result_names(op.results)
+        if isinstance(op, UnregisteredOp):
+            self._print_unregistered(op)
+            return
         if self.is_generic or type(op).print is Operation.print or getattr(op, "is_printed_generic", False):
             self.print_string(f'"{op.name}"')
             self.print_op_with_default_format(op)
@@ -163,6 +167,16 @@ class MLIRPrinter(Printer):
         if self.print_debuginfo:
             self.print_string(" ")
             self.print_attribute(op.location)
+
+    def _print_unregistered(self, op: UnregisteredOp) -> None:
+        """``"dialect.name"(...)``; the name is an attribute of the op, which is not printed."""
+        spelled = op.op_name.data
+        name = op.attributes.pop("op_name__")
+        try:
+            self.print_string_literal(spelled)
+            self.print_op_with_default_format(op)
+        finally:
+            op.attributes["op_name__"] = name
 
     def _print_result_names(self, results: Sequence[SSAValue]) -> None:
         if not results:

@@ -67,8 +67,8 @@ def _of_exchanges(module: ModuleOp) -> tuple[int, int]:
         needed = [*given.get("mesh_shape", ())][:2] if isinstance(given.get("mesh_shape"), tuple) else []
         for axis, dim in enumerate(given.get("shard_dims", ())[:2]):
             needed += [1] * (axis + 1 - len(needed))
-            if 0 <= dim < len(given["shard_shape"]):
-                needed[axis] = given["shard_shape"][dim]
+            if 0 <= dim < len(shape := given.get("shard_shape", ())):
+                needed[axis] = shape[dim]
         cluster = given.get("cluster_axis")
         if cluster in {0, 1}:
             needed = [1] * int(cluster) + [_growth(op)]

@@ -82,7 +82,15 @@ def read_upstream(
     except ParseError as error:
         help_text = error.help if isinstance(error, UnknownOperationError) else None
         location = source.span(error.span.start, error.span.end)
+        if (portable := _PORTABLE.search(text)) is not None:
+            location = source.span(portable.start(1), portable.end(1))
+            raise InvalidModule(OF_VHLO.format(portable[1]), location=location, help=VHLO_HELP) from error
         raise InvalidModule(_in_words_of_mlir(error.msg), location=location, help=help_text) from error
+
+
+_PORTABLE = re.compile(r'^\s*(?:%[\w, :%]+= )?"?(vhlo\.\w+)', re.MULTILINE)
+OF_VHLO = "`{}` is of VHLO, the portable form of StableHLO"
+VHLO_HELP = "`stablehlo-opt --vhlo-legalize-to-stablehlo` writes it as StableHLO"
 
 
 def _in_words_of_mlir(message: str) -> str:

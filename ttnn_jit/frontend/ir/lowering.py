@@ -23,6 +23,7 @@ from ttnn_jit.dialects.text_calls.text_attributes import name_of, symbol_of
 from ttnn_jit.frontend.ir.known_values import trip_count
 from ttnn_jit.frontend.ir.lowered_text import Argument, KeptResult, LoweredText, Source
 from ttnn_jit.frontend.ir.ops_of_text import OpsOfText, TextBuilder, check_shape, computed
+from ttnn_jit.frontend.ir.texts import returned_by
 from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.text_operation import Role
 from ttnn_jit.specs.dtypes import BOOLS
@@ -106,11 +107,11 @@ class FunctionLowering:
         """The program of a function.
 
         Raises:
-            CompileError: As `lower`.
+            CompileError: As `lower`; or it does not return what its type says.
         """
         self._open.append(function.sym_name.data)
         block = function.body.block
-        outputs = block.last_op.operands if isinstance(block.last_op, ReturnOp) else ()
+        outputs = returned_by(function)
         inputs = [each for each in block.args if is_tensor(each.type)]
         return self.lower(inputs, block.ops, [each for each in outputs if is_tensor(each.type)])
 
@@ -152,11 +153,12 @@ class FunctionLowering:
         with errors_at(op):
             call = read.call(lambda value: [ops.rebound(each) for each in self._read(value)])
             call.mesh = self._mesh
-            found = read.operation.write(ops, call)
-            made = [ops.rounded(each, read.results[0].dtype) for each in found]
-            for each in made:
-                check_shape(each, read.results[0])
-        self._values[op.results[0]] = tuple(made)
+            found = iter(read.operation.write(ops, call))
+            for value, spec in zip(op.results, read.results, strict=True):
+                made = [ops.rounded(next(found), spec.dtype) for _ in range(self._devices)]
+                for each in made:
+                    check_shape(each, spec)
+                self._values[value] = tuple(made)
 
     def _read(self, value: SSAValue) -> tuple[Value, ...]:
         """The tensors of a value, one for each device; zeros of one that nothing has written."""
@@ -187,8 +189,7 @@ class FunctionLowering:
         for each in block.ops:
             self._lower_op(each)
         self._open.pop()
-        assert block.last_op is not None, "a function ends with its return"
-        for result, returned in zip(op.results, block.last_op.operands, strict=True):
+        for result, returned in zip(op.results, returned_by(callee), strict=True):
             if is_tensor(result.type):
                 self._values[result] = self._read(returned)
 

@@ -43,9 +43,9 @@ OPTIONAL, VARIADIC = "?", "*"
 
 
 _OF_CHIPS = """
-compute_config compute_kernel_config conservative_folding conv2d_config conv2d_slice_config conv3d_config dtype layout
-matmul_program_config memory_config operandSegmentSizes output_dtype overlap_qk_coregrid slice_size pad_value
-program_config resultSegmentSizes use_multicore sub_device_id num_links topology applied_shard_scheme
+compute_config compute_kernel_config conservative_folding core_grid conv2d_config conv2d_slice_config conv3d_config
+dtype layout matmul_program_config memory_config operandSegmentSizes output_dtype overlap_qk_coregrid slice_size
+pad_value program_config resultSegmentSizes use_multicore sub_device_id num_links topology applied_shard_scheme
 reallocate_halo_output in_place_halo config_tensors_in_dram flattened_compat_info result_layout xla_shape
 """
 WITHOUT_EFFECT = frozenset(_OF_CHIPS.split())
@@ -119,7 +119,7 @@ class Role(enum.Enum):
         CALLS: It calls the function `decomposition`.
         CALLS_ONCE: It calls the function `callee`, whose results are kept for later runs.
         EXCHANGES: It reads tensors of other devices. Operands are lists over the devices of the call's `mesh`, and so
-            are what ``write`` and the golden give for its one result.
+            are what ``write`` and the golden give: the first result of every device, then the second ones.
         NOTHING: It computes nothing: it frees a tensor, or gives a device.
         CHOOSES: Its results are those of one of its regions, by the number `index`, or the flag, set for the first.
         REPEATS: It repeats its second region on its operands while its first one holds.

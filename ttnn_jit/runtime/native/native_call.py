@@ -5,11 +5,10 @@ from __future__ import annotations
 import ctypes
 from array import array
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TypeAlias
 
-from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.dataclass import dataclass, replace
 from ttnn_jit.runtime.native import native
 from ttnn_jit.runtime.native.chunks import chunks_of, nanoseconds_of
 from ttnn_jit.runtime.native.entry import entry

@@ -6,28 +6,31 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ComplexType, FunctionType, ModuleOp, SymbolRefAttr, TensorType
+from xdsl.dialects.builtin import ComplexType, FunctionType, ModuleOp, SymbolRefAttr, TensorType, f32
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
 from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.dialects.text_calls.attribute_writer import attribute_of
 from ttnn_jit.dialects.text_calls.meshes_of_texts import mesh_of_text
 from ttnn_jit.dialects.text_calls.op_calls import OpCall, bound_op, conversion_call, located, tensor_at
 from ttnn_jit.dialects.text_calls.shards import shard_tilings
 from ttnn_jit.dialects.text_calls.tensor_types import element_in_text
 from ttnn_jit.dialects.text_calls.text_attributes import attributes_of, name_of
 from ttnn_jit.dialects.text_calls.ttir_writer import TtirWriter
+from ttnn_jit.dialects.upstream.rewriting.composite_calls import composite
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import parsed
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
 from ttnn_jit.dialects.writing.editing import insert_before, ops_of
 from ttnn_jit.ops.conversions.converted_exchanges import PRODUCER, mesh_shard
-from ttnn_jit.ops.families.conversion_protocol import Tensor
+from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor
 from ttnn_jit.ops.families.dialect_conversion import Conversion
 from ttnn_jit.ops.families.text_operation import Role
 from ttnn_jit.ops.texts import text_operations
 from ttnn_jit.transforms.passes.inline import Inline
+from ttnn_jit.transforms.shardings.single_mesh import unify_meshes
 
 DIALECTS = frozenset({"stablehlo", "chlo", "sdy"})
 
@@ -89,6 +92,8 @@ def convert(module: ModuleOp, dialects: Collection[str]) -> None:
     Raises:
         CompileError: TTIR has no counterpart of an op.
     """
+    if "sdy" in dialects:
+        unify_meshes(module)
     mesh = mesh_of_text(module) or (1,)
     for function in [each for each in module.walk() if isinstance(each, FuncOp)]:
         if function.body.first_block:
@@ -167,6 +172,9 @@ def _convert_op(op: Operation, before: OpCall, mesh: Sequence[int]) -> list[Oper
         read = bound_op(op, known)
     if not isinstance(read.operation, Conversion):
         raise CompileError(f"`{name_of(op)}` has no counterpart in TTIR", location=location_of(op))
+    if read.operation.composite:
+        _write_composite(op, read, read.operation, mesh)
+        return []
     writer = TtirWriter(mesh, _elements(op), op.location)
     try:
         found = read.operation.converted(writer, conversion_call(op, read))
@@ -174,6 +182,34 @@ def _convert_op(op: Operation, before: OpCall, mesh: Sequence[int]) -> list[Oper
         raise located(error, op, location_of(op)) from error
     _replace(op, writer.ops, [each.handle for each in found])
     return writer.ops
+
+
+def _write_composite(op: Operation, read: OpCall, operation: Conversion, mesh: Sequence[int]) -> None:
+    """Replaces an op by a composite, whose function computes what the op does."""
+
+    def body(values: Sequence[SSAValue], at: Operation) -> SSAValue:
+        inner = dict(zip(op.operands, values, strict=True))
+        kinds = conversion_call(op, read).results
+        call = ConversionCall.of(vars(read.call(lambda value: tensor_at(inner[value]))) | {"results": kinds}, kinds)
+        writer = TtirWriter(mesh, _elements(op), op.location)
+        (found,) = operation.converted(writer, call)
+        for each in writer.ops:
+            insert_before(each, at)
+        made: SSAValue = found.handle
+        return made
+
+    try:
+        rewriter = Rewriter()
+        row = rewriter.row(f"ttnn.{operation.composite}")
+        assert row is not None, "the operation is one of TTNN"
+        kinds = {each.name: each.kind for each in row.attributes}
+        given = operation.composite_attributes(conversion_call(op, read))
+        attributes = {key: attribute_of(value, kinds.get(key, "BoolAttr"), f32) for key, value in given.items()}
+        type_ = op.results[0].type
+        value = composite(operation.composite, [*op.operands], type_, body, rewriter, op, attributes)
+    except TtnnJitError as error:
+        raise located(error, op, location_of(op)) from error
+    _replace(op, [], [value])
 
 
 def call_decomposition(op: Operation, read: OpCall, results: Sequence[Attribute]) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
+from weakref import WeakValueDictionary
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -28,6 +30,8 @@ from ttnn_jit.ttmlir.ttmlir_runtime.golden_tensors import GoldenTensor
 from ttnn_jit.ttmlir.ttmlir_runtime.metal_binary import MetalBinary
 
 IDENTIFIER = "TTNN"
+_LOADED: WeakValueDictionary[tuple[bytes, targets.SystemDesc], TextModule] = WeakValueDictionary()
+"""Digest of a file and target -> its functions, while a binary of it lives."""
 
 
 class Binary(DescribedPrograms):
@@ -60,6 +64,7 @@ class Binary(DescribedPrograms):
         self._contents = contents
         self._goldens: Goldens = goldens or {}
         self._stages = stages
+        self._digest: bytes | None = None
         Binary._made += 1
         self.id = Binary._made
 
@@ -104,7 +109,9 @@ class Binary(DescribedPrograms):
             verify_upstream(module)
         except TtnnJitError as error:
             raise ProgramFormatError(f"{name}: {error.message}") from error
-        return cls(module, contents)
+        made = cls(module, contents)
+        made._digest = sha256(data).digest()
+        return made
 
     def of_text(self) -> Binary:
         """A binary of the text of the module inside this one, the other way to execute it.
@@ -153,13 +160,20 @@ class Binary(DescribedPrograms):
 
     @property
     def module(self) -> ModuleOp:
-        """Its module."""
+        """Its module, which may be changed before its functions are first used."""
+        self._digest = None
         return self._module
 
     @cached_property
     def text_module(self) -> TextModule:
-        """Its functions."""
-        return TextModule(self._module, self.target or targets.resolve_target("cpu"), mesh_of(self._module))
+        """Its functions; those of files with equal bytes are the same, so that what they keep is kept once."""
+        target = self.target or targets.resolve_target("cpu")
+        if self._digest is None:
+            return TextModule(self._module, target, mesh_of(self._module))
+        found = _LOADED.get((self._digest, target))
+        if found is None:
+            found = _LOADED[self._digest, target] = TextModule(self._module, target, mesh_of(self._module))
+        return found
 
     @cached_property
     def names(self) -> list[str]:
