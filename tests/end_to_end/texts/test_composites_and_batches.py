@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.texts.passes_keep_results import after_passes, results_of
-from tests.end_to_end.texts.test_stablehlo_texts import assert_runs_alike, converted
+from tests.end_to_end.texts.converted_texts import assert_runs_alike, converted
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects import print_module
 from ttnn_jit.frontend.ir.texts import parse_texts
