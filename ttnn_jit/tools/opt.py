@@ -335,16 +335,6 @@ def read_text(file: str) -> tuple[str, str]:
     return text, "<stdin>" if file == "-" else file
 
 
-def read_module(file: str) -> ModuleOp:
-    """The verified module in a file, in the syntax of this compiler's stages; ``-`` is standard input.
-
-    Raises:
-        ArgumentError: The file cannot be read.
-        CompileError: The text is no module, or an invalid one.
-    """
-    return module_of_text(*read_text(file))
-
-
 def module_of(
     text: str, name: str, *, for_passes: bool, allow_unregistered: bool = False, keep_bodies: bool = False
 ) -> ModuleOp:

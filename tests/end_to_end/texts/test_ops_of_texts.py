@@ -8,6 +8,7 @@ import torch
 from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.frontend.ir.texts import entries_of, parse_texts
+from ttnn_jit.ops.texts import movement_texts
 from ttnn_jit.sessions.text_runs import GoldenRun
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.tools.texts.bisect import module_of_op
@@ -221,6 +222,14 @@ def test_an_op_agrees_with_its_golden(op):
 @pytest.mark.parametrize("op", SEVERAL_RESULTS.values(), ids=SEVERAL_RESULTS.keys())
 def test_all_results_of_an_op_agree_with_their_goldens(op):
     checked(loaded(module_of_several(*op)))
+
+
+def test_the_golden_of_a_rearrangement_tells_another_order_of_axes(monkeypatch):
+    right = movement_texts.rearrangement
+    monkeypatch.setattr(movement_texts, "rearrangement", lambda *given: (right(*given)[0][::-1], right(*given)[1]))
+    module = loaded(module_of('ttir.rearrange {pattern = "a b c -> (b a) c"} : 4x4x4xf32 -> 16x4xf32'))
+    (compared,) = GoldenRun(module, "main", [torch.randn(4, 4, 4)]).compared()
+    assert not compared.matches
 
 
 def test_dropped_elements_are_zero_and_the_others_scaled():
