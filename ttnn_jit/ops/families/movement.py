@@ -121,6 +121,8 @@ class Movement(Operation):
         if (background := self.background(shapes, statics)) is not None:
             return background.extents
         parts = self.parts(shapes, statics)
+        if self.operand_blocks is None:  # then the one block is all of the result
+            return parts[0].access.extents
         ends = (tuple(each.end for each in part.intervals) for part in parts)
         return tuple(map(max, zip(*ends, strict=True)))
 

@@ -87,7 +87,7 @@ class _CutError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Linear:
-    """A constant, and weights of loops by their numbers, outermost first."""
+    """A constant, and weights of loops by their numbers, which are not 0."""
 
     constant: int
     weights: Mapping[int, int]
@@ -142,13 +142,17 @@ def _linear(expr: Expr, digits: Sequence[_Digit]) -> _Linear:
             one, other = _linear(left, digits), _linear(right, digits)
             weights = {**one.weights}
             for loop, weight in other.weights.items():
-                weights[loop] = weights[loop] + weight if loop in weights else weight
-            return _Linear(one.constant + other.constant, {loop: weight for loop, weight in weights.items() if weight})
+                if loop not in weights:
+                    weights[loop] = weight
+                elif both := weights[loop] + weight:
+                    weights[loop] = both
+                else:
+                    del weights[loop]
+            return _Linear(one.constant + other.constant, weights)
         case Mul(left, factor):
             form = _linear(left, digits)
-            return _Linear(
-                form.constant * factor, {loop: weight * factor for loop, weight in form.weights.items() if factor}
-            )
+            weights = {loop: weight * factor for loop, weight in form.weights.items()} if factor else {}
+            return _Linear(form.constant * factor, weights)
         case FloorDiv(left, divisor):
             return _divided(_linear(left, digits), divisor, digits)[0]
         case Mod(left, divisor):
