@@ -126,7 +126,7 @@ class GoldenRun:
     ) -> None:
         self._module = module
         self._name = name
-        self._run = SteppedRun(module, name, inputs)
+        self._run = SteppedRun(module, name, inputs, frees=recorder is None)
         self._recorder = recorder or Recorder(lambda: ISOLATED, _ignore)
         self._origin = origin
         self._names: dict[SSAValue, str] = {}

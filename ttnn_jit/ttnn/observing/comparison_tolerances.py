@@ -127,15 +127,21 @@ class JudgedCall:
         exact = self._result(self.golden, output)
         blocks = [spec.dtype.traits.magnitude_bits for spec in self.specs if isinstance(spec, TensorSpec)]
         perturb = partial(_perturbed, error, generator, max(blocks) if self.on_chip else 0)
-        moved = [self._result(self._changed(perturb), output) for _ in range(_PERTURBATIONS)]
-        spread = (torch.stack(moved) - exact).nan_to_num(nan=0.0).abs().amax(0)
+        spread = torch.zeros_like(exact)
+        for _ in range(_PERTURBATIONS):  # one at a time, for results may be large
+            moved = (self._result(self._changed(perturb), output) - exact).nan_to_num_(nan=0.0).abs_()
+            torch.maximum(spread, moved, out=spread)
         if not narrows:
             return spread.nan_to_num(posinf=0.0) + error * exact.abs().nan_to_num(nan=0.0, posinf=0.0)
-        others = [self._result(self._changed(change), output) for change in (_narrow, _magnitude, _flushed)]
-        away = _FLOAT32_ERROR_FACTOR * (others[0] - exact).abs().nan_to_num(nan=0.0, posinf=0.0)
-        allowed = spread.nan_to_num(posinf=0.0) + away + error * exact.abs().nan_to_num(nan=0.0, posinf=0.0)
-        numbers, undefined = (torch.stack([test(each) for each in others]) for test in (torch.isfinite, torch.isnan))
-        overflows = exact.isfinite() & ~numbers.all(0) | ~exact.isnan() & undefined.any(0)
+        allowed = spread.nan_to_num_(posinf=0.0)
+        allowed += error * exact.abs().nan_to_num(nan=0.0, posinf=0.0)
+        overflows = torch.zeros_like(exact, dtype=torch.bool)
+        for change in (_narrow, _magnitude, _flushed):
+            other = self._result(self._changed(change), output)
+            overflows |= exact.isfinite() & ~other.isfinite() | ~exact.isnan() & other.isnan()
+            if change is _narrow:
+                away = (other - exact).abs_().nan_to_num_(nan=0.0, posinf=0.0)
+                allowed += away.mul_(_FLOAT32_ERROR_FACTOR)
         if self.on_chip:  # a chip turns NaN into infinity between steps
             overflows |= exact.isnan()
         return allowed.masked_fill(overflows, torch.inf)
