@@ -454,3 +454,15 @@ def test_a_run_beside_goldens_forgets_values_that_no_later_op_reads():
     assert held == [3, 4, 2, 3, 2]
     assert torch.equal(run.results[0], torch.ones(4))
     assert len(run.values) == 1
+
+
+def test_an_index_that_the_program_computes_is_held_within_the_table():
+    module = loaded("""
+      func.func @main(%i: tensor<4xi32>, %w: tensor<3x2xf32>) -> tensor<4x2xf32> {
+        %0 = "ttir.add"(%i, %i) : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+        %1 = "ttir.embedding"(%0, %w) : (tensor<4xi32>, tensor<3x2xf32>) -> tensor<4x2xf32>
+        return %1 : tensor<4x2xf32>
+      }""")
+    inputs = [torch.tensor([-7, 0, 1, 2**30 - 1], dtype=torch.int32), torch.arange(6.0).reshape(3, 2)]
+    assert not [reason for each in GoldenRun(module, "main", inputs).compared() for reason in each.failures]
+    assert torch.equal(module.program("main")(*inputs)[0], inputs[1][torch.tensor([0, 0, 2, 2])])

@@ -167,7 +167,8 @@ def _perturbed(error: float, generator: torch.Generator, magnitude_bits: int, va
 
     by = torch.randn(value.shape, generator=generator, dtype=torch.float64)
     unit = unit_of_block(value, magnitude_bits) if magnitude_bits else _SMALLEST_NORMAL
-    return value * (1.0 + error * by) + unit * by
+    moved = (error * by).add_(1.0).mul_(value)  # in place, for operands may be large
+    return moved.add_(by.mul_(unit))
 
 
 def _narrow(value: torch.Tensor) -> torch.Tensor:
