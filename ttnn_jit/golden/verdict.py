@@ -9,7 +9,7 @@ decides nothing: it is undefined for a constant, and x correlates with 1000 x.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -59,15 +59,16 @@ class Tolerance:
         max_ulp: Units in the last place of the result's type at the golden; for block floats, of the block.
         atol: An absolute difference.
         relative: A factor of the golden's magnitude plus the root mean square of all its elements.
-        noise: Computes, per element, the change of the golden when its operands change by their own tolerances;
-            infinite where float32 gives no number. It is called only where the other parts do not suffice.
+        noise: Gives estimates, per element, of the change of the golden when its operands change by their own
+            tolerances, each at least the one before; infinite where float32 gives no number. It is called only where
+            the other parts do not suffice, and asked until one does.
         by_rms: Judge the root mean square of all differences, not each element.
     """
 
     max_ulp: float = 0.5
     atol: float = 0.0
     relative: float = 0.0
-    noise: Callable[[], torch.Tensor] | None = None
+    noise: Callable[[], Iterable[torch.Tensor]] | None = None
     by_rms: bool = False
 
     def __str__(self) -> str:
@@ -201,9 +202,12 @@ def _reason(pair: _Comparison, result_format: ResultFormat, tolerance: Tolerance
     reason = _nan_mismatch(pair) or judge_pair(pair, without_noise, underflow, 0.0)
     if not reason or tolerance.noise is None:
         return reason
-    noise = tolerance.noise()
-    pair = pair.where(noise.isfinite())
-    return _nan_mismatch(pair) or judge_pair(pair, without_noise, underflow, noise.nan_to_num(posinf=0.0))
+    for noise in tolerance.noise():
+        judged = pair.where(noise.isfinite())
+        reason = _nan_mismatch(judged) or judge_pair(judged, without_noise, underflow, noise.nan_to_num(posinf=0.0))
+        if not reason:
+            break
+    return reason
 
 
 def _judge_parts(got: torch.Tensor, golden: torch.Tensor, result_format: ResultFormat, tolerance: Tolerance) -> Verdict:
@@ -235,8 +239,10 @@ def _judge_parts(got: torch.Tensor, golden: torch.Tensor, result_format: ResultF
         return _joined([*found], shape)
 
     wrong = reason(None)
-    if wrong and tolerance.noise is not None:
-        wrong = reason(tolerance.noise())
+    for noise in tolerance.noise() if wrong and tolerance.noise is not None else ():
+        wrong = reason(noise)
+        if not wrong:
+            break
     return Verdict(not wrong, wrong, sums.correlation, units, nans, first, is_close)
 
 

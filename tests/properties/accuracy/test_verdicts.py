@@ -163,14 +163,17 @@ def test_noise_of_operands_is_computed_only_if_needed_and_widens_the_bound():
     golden = torch.tensor([0.0, 1.0]).double()
 
     def noise():
-        asked.append(True)
-        return torch.tensor([1e-3, 0.0]).double()
+        for size in (1e-4, 1e-3):
+            asked.append(size)
+            yield torch.tensor([size, 0.0]).double()
 
     def verdict(*values):
         return judge(torch.tensor(values), golden, ResultFormat(DataType.FLOAT32), Tolerance(noise=noise))
 
     assert verdict(0.0, 1.0).matches
     assert not asked
+    assert verdict(9e-5, 1.0).matches
+    assert asked == [1e-4]
     assert verdict(9e-4, 1.0).matches
     assert not verdict(2e-3, 1.0).matches
     assert not verdict(0.0, 1.001).matches
@@ -182,7 +185,7 @@ def test_a_large_result_is_judged_in_parts_as_it_is_as_a_whole(golden, data, dty
     changed = st.sampled_from([1.0, 1.0, 1.0, 1.0 + 2.0**-8, 1.5, math.nan])
     values = [rounded(x, dtype) * data.draw(changed) for x in golden]
     got, exact = torch.tensor(values).to(SCALARS[dtype])[None], torch.tensor(golden, dtype=torch.float64)[None]
-    noise = (lambda: exact.abs() * 2.0**-7) if data.draw(st.booleans()) else None
+    noise = (lambda: [exact.abs() * 2.0**-20, exact.abs() * 2.0**-7]) if data.draw(st.booleans()) else None
     tolerance = Tolerance(0.5, relative=relative, noise=noise)
     whole = judge(got, exact, ResultFormat(dtype), tolerance)
     with pytest.MonkeyPatch.context() as patch:

@@ -8,7 +8,7 @@ golden is evaluated on perturbed operands to measure this. A user's operation de
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -113,38 +113,42 @@ class JudgedCall:
         found = multiplication(text, dtypes[0], dtypes[-1])
         return _SUM_ERROR if found is None else _SUM_ERROR + _PRODUCT_ERROR_FACTOR * found.error
 
-    def noise(self, output: int, error: float, *, narrows: bool = True) -> torch.Tensor:
+    def noise(
+        self, output: int, error: float, *, narrows: bool = True, exact: torch.Tensor | None = None
+    ) -> Iterator[torch.Tensor]:
         """Per element of a result, its change if operands change by the relative `error`, or in torch's float32.
 
-        Without `narrows`, it is computed in float64, and not in float32 as well.
+        Each estimate is of one change more, and at least the one before. Without `narrows`, it is computed in float64,
+        and not in float32 as well. Infinite where the changed result is not finite though the golden is, since sums and
+        squares overflow in float32; on a chip also where the golden is NaN.
 
-        Infinite where the changed result is not finite though the golden is, since sums and squares overflow in
-        float32; on a chip also where the golden is NaN.
+        Args:
+            output: The result.
+            error: The relative change.
+            narrows: Whether the operation computes in float32.
+            exact: The golden of the result; None: it is computed.
         """
         import torch
 
         generator = torch.Generator().manual_seed(0)  # leaves torch's global generator unchanged
-        exact = self._result(self.golden, output)
-        blocks = [spec.dtype.traits.magnitude_bits for spec in self.specs if isinstance(spec, TensorSpec)]
-        perturb = partial(_perturbed, error, generator, max(blocks) if self.on_chip else 0)
-        spread = torch.zeros_like(exact)
-        for _ in range(_PERTURBATIONS):  # one at a time, for results may be large
-            moved = (self._result(self._changed(perturb), output) - exact).nan_to_num_(nan=0.0).abs_()
-            torch.maximum(spread, moved, out=spread)
-        if not narrows:
-            return spread.nan_to_num(posinf=0.0) + error * exact.abs().nan_to_num(nan=0.0, posinf=0.0)
-        allowed = spread.nan_to_num_(posinf=0.0)
-        allowed += error * exact.abs().nan_to_num(nan=0.0, posinf=0.0)
+        exact = self._result(self.golden, output) if exact is None else exact
+        allowed = error * exact.abs().nan_to_num(nan=0.0, posinf=0.0)
         overflows = torch.zeros_like(exact, dtype=torch.bool)
-        for change in (_narrow, _magnitude, _flushed):
+        for change in (_narrow, _magnitude, _flushed) if narrows else ():
             other = self._result(self._changed(change), output)
             overflows |= exact.isfinite() & ~other.isfinite() | ~exact.isnan() & other.isnan()
             if change is _narrow:
                 away = (other - exact).abs_().nan_to_num_(nan=0.0, posinf=0.0)
                 allowed += away.mul_(_FLOAT32_ERROR_FACTOR)
-        if self.on_chip:  # a chip turns NaN into infinity between steps
+        if narrows and self.on_chip:  # a chip turns NaN into infinity between steps
             overflows |= exact.isnan()
-        return allowed.masked_fill(overflows, torch.inf)
+        blocks = [spec.dtype.traits.magnitude_bits for spec in self.specs if isinstance(spec, TensorSpec)]
+        perturb = partial(_perturbed, error, generator, max(blocks) if self.on_chip else 0)
+        spread = torch.zeros_like(exact)
+        for _ in range(_PERTURBATIONS):
+            moved = (self._result(self._changed(perturb), output) - exact).abs_().nan_to_num_(nan=0.0, posinf=0.0)
+            torch.maximum(spread, moved, out=spread)
+            yield (allowed + spread).masked_fill_(overflows, torch.inf)
 
     def _changed(self, change: Callable[[torch.Tensor], torch.Tensor]) -> GoldenCall:
         import torch
@@ -187,6 +191,6 @@ def _flushed(value: torch.Tensor) -> torch.Tensor:
     return value.masked_fill(value.abs() < _SMALLEST_NORMAL, 0.0)
 
 
-def chained_tolerance(relative: float, noise: Callable[[], torch.Tensor]) -> Tolerance:
+def chained_tolerance(relative: float, noise: Callable[[], Iterable[torch.Tensor]]) -> Tolerance:
     """The tolerance for the result of several operations."""
     return Tolerance(1.0, relative=relative, noise=noise, by_rms=True)
