@@ -14,6 +14,7 @@ from ttnn_jit import ttnn
 from ttnn_jit.golden import verdict
 from ttnn_jit.golden.verdict import ResultFormat, Tolerance, judge, relative_of_pcc
 from ttnn_jit.specs.tensor_spec import DataType
+from ttnn_jit.ttnn.observing import comparison_tolerances
 
 SCALARS = {DataType.FLOAT32: torch.float32, DataType.BFLOAT16: torch.bfloat16}
 BITS = {DataType.FLOAT32: 23, DataType.BFLOAT16: 7}
@@ -201,3 +202,11 @@ def test_a_large_result_is_judged_in_parts_as_it_is_as_a_whole(golden, data, dty
     assert parts.reason.partition(" ")[0] == whole.reason.partition(" ")[0]
     if exact.isfinite().all() and exact.abs().max() < 1e30:
         assert parts.pcc == pytest.approx(whole.pcc, abs=1e-6)
+
+
+def test_operands_of_many_elements_are_changed_part_by_part():
+    x = torch.randn(5, 7, dtype=torch.float64)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(comparison_tolerances, "_PART", 8)
+        assert torch.equal(comparison_tolerances._by_parts(torch.Tensor.float, x), x.float())
+        assert torch.equal(comparison_tolerances._by_parts(torch.abs, x.T), x.T.abs())

@@ -33,6 +33,8 @@ _SUM_ERROR = 2.0**-16
 _PRODUCT_ERROR_FACTOR = 12.0
 """Factor between the error of a sum of products and that of one product, for partly correlated errors."""
 _PERTURBATIONS = 8
+_PART = 2**22
+"""Elements of an operand that are changed at a time."""
 _FLOAT32_ERROR_FACTOR = 8.0
 """Allowed multiple of the error of torch's float32 result."""
 _SMALLEST_NORMAL = 2.0**-126  # smaller values may be flushed to zero
@@ -135,7 +137,7 @@ class JudgedCall:
         allowed = error * exact.abs().nan_to_num(nan=0.0, posinf=0.0)
         overflows = torch.zeros_like(exact, dtype=torch.bool)
         for change in (_narrow, _magnitude, _flushed) if narrows else ():
-            other = self._result(self._changed(change), output)
+            other = self._result(self._changed(partial(_by_parts, change)), output)
             overflows |= exact.isfinite() & ~other.isfinite() | ~exact.isnan() & other.isnan()
             if change is _narrow:
                 away = (other - exact).abs_().nan_to_num_(nan=0.0, posinf=0.0)
@@ -144,6 +146,7 @@ class JudgedCall:
             overflows |= exact.isnan()
         blocks = [spec.dtype.traits.magnitude_bits for spec in self.specs if isinstance(spec, TensorSpec)]
         perturb = partial(_perturbed, error, generator, max(blocks) if self.on_chip else 0)
+        perturb = perturb if self.on_chip else partial(_by_parts, perturb)  # elements of a block depend on each other
         spread = torch.zeros_like(exact)
         for _ in range(_PERTURBATIONS):
             moved = (self._result(self._changed(perturb), output) - exact).abs_().nan_to_num_(nan=0.0, posinf=0.0)
@@ -163,6 +166,19 @@ class JudgedCall:
     def _result(call: GoldenCall, output: int) -> torch.Tensor:
         found: torch.Tensor = leaves(call())[output]
         return found.double()
+
+
+def _by_parts(change: Callable[[torch.Tensor], torch.Tensor], value: torch.Tensor) -> torch.Tensor:
+    """`change` of each element, of many elements part by part, so that what is computed meanwhile is small."""
+    if value.numel() <= _PART:
+        return change(value)
+    first, *others = value.reshape(-1).split(_PART)
+    changed = change(first)
+    found = changed.new_empty(value.numel())
+    found[:_PART] = changed
+    for number, part in enumerate(others, 1):
+        found[number * _PART : (number + 1) * _PART] = change(part)
+    return found.reshape(value.shape)
 
 
 def _perturbed(error: float, generator: torch.Generator, magnitude_bits: int, value: torch.Tensor) -> torch.Tensor:
