@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from ttnn_jit.specs.dtypes import dtypes_in_torch
@@ -100,7 +101,7 @@ class CorrelationSums:
             return 0.0
         if self._is_equal or 0.0 in self._squares:
             return 1.0
-        return min(1.0, self._product / (self._squares[0] ** 0.5 * self._squares[1] ** 0.5))
+        return min(1.0, self._product / (math.sqrt(self._squares[0]) * math.sqrt(self._squares[1])))
 
 
 def unit_in_last_place(

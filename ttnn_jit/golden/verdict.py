@@ -214,7 +214,7 @@ def _judge_parts(got: torch.Tensor, golden: torch.Tensor, result_format: ResultF
     """The verdict on a large result, whose elements are judged one by one: what is computed of a part is freed."""
     import torch
 
-    shape, flat = tuple(got.shape), (got.reshape(-1).split(_PART), golden.reshape(-1).split(_PART))
+    shape, flat = tuple(got.shape), [torch.split(each.reshape(-1), _PART) for each in (got, golden)]
     nans, first, units, is_close, sums = 0, None, 0.0, True, CorrelationSums()
     sizes = []
     for number, (own, right) in enumerate(zip(*flat, strict=True)):
@@ -233,7 +233,7 @@ def _judge_parts(got: torch.Tensor, golden: torch.Tensor, result_format: ResultF
         found = (
             _reason_of_part(_Comparison.of(own, right, result_format), result_format, tolerance, size, part)
             for own, right, part in zip(
-                *flat, [None] * len(sizes) if noise is None else noise.reshape(-1).split(_PART), strict=True
+                *flat, [None] * len(sizes) if noise is None else torch.split(noise.reshape(-1), _PART), strict=True
             )
         )
         return _joined([*found], shape)

@@ -170,9 +170,11 @@ class JudgedCall:
 
 def _by_parts(change: Callable[[torch.Tensor], torch.Tensor], value: torch.Tensor) -> torch.Tensor:
     """`change` of each element, of many elements part by part, so that what is computed meanwhile is small."""
+    import torch
+
     if value.numel() <= _PART:
         return change(value)
-    first, *others = value.reshape(-1).split(_PART)
+    first, *others = torch.split(value.reshape(-1), _PART)
     changed = change(first)
     found = changed.new_empty(value.numel())
     found[:_PART] = changed
