@@ -168,3 +168,24 @@ def test_a_dash_as_output_is_standard_output(file, tmp_path, monkeypatch, capsys
     assert main([*command, str(path), "-o", "-"]) == 0
     assert "matmul" in capsys.readouterr().out
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_all_entry_points_of_two_texts_are_compared_in_order(tmp_path, capsys):
+    first, second, other = (tmp_path / f"{name}.mlir" for name in ("first", "second", "other"))
+    function = """module {{
+  func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {{
+    %0 = "ttir.{}"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }}
+}}
+"""
+    first.write_text(function.format("exp") + function.format("neg"))
+    second.write_text(function.format("exp") + function.format("abs"))
+    other.write_text(function.format("exp"))
+    assert main(["compare", str(first), str(first)]) == 0
+    assert main(["compare", str(first), str(second)]) == 1
+    said = capsys.readouterr().out
+    assert said.count("@main, entry point 1:") == 2
+    assert said.count("DIFFERENT") == 1
+    assert main(["compare", str(first), str(other)]) == 1
+    assert "has 2 entry points" in capsys.readouterr().err

@@ -231,13 +231,27 @@ def test_a_custom_call_is_refused_by_its_target(tmp_path, capsys):
     assert "text.mlir:3:3: `stablehlo.custom_call@lapack` is not executed here" in capsys.readouterr().err
 
 
-def test_the_portable_form_is_refused_with_what_converts_it(tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('"vhlo.func_v1"() ({\n  "vhlo.return_v1"() : () -> ()\n}) : () -> ()\n', "1:1"),
+        ("module {\n  vhlo.func_v1 @main(%a: !vhlo.tensor_v1<4x!vhlo.f32_v1>) -> () {\n  }\n}\n", "2:3"),
+    ],
+)
+def test_the_portable_form_is_refused_with_what_converts_it(text, place, tmp_path, capsys):
     file = tmp_path / "text.mlir"
-    file.write_text('"vhlo.func_v1"() ({\n  "vhlo.return_v1"() : () -> ()\n}) : () -> ()\n')
+    file.write_text(text)
     assert main(["run", str(file)]) == 1
     error = capsys.readouterr().err
-    assert "text.mlir:1:1: `vhlo.func_v1` is of VHLO" in error
+    assert f"text.mlir:{place}: `vhlo.func_v1` is of VHLO" in error
     assert "--vhlo-legalize-to-stablehlo" in error
+
+
+def test_an_unknown_op_in_an_assembly_of_its_own_is_refused_by_name(tmp_path, capsys):
+    file = tmp_path / "text.mlir"
+    file.write_text("func.func @main(%a: tensor<4xf32>) {\n  check.expect %a : tensor<4xf32>\n  return\n}\n")
+    assert main(["run", str(file)]) == 1
+    assert "text.mlir:2:3: Operation check.expect is not registered" in capsys.readouterr().err
 
 
 COMPOSITE = """
@@ -562,7 +576,8 @@ def test_constants_of_shardy_run_and_layouts_of_xla_change_nothing():
 def test_extents_and_axes_may_be_tensors_as_in_texts_of_2023(op, other):
     result = op.rpartition("-> ")[2]
     texts = (
-        f"func.func @main(%x: tensor<3x4xf32>, %i: tensor<2xi32>) -> {result} {{\n  %0 = {each}\n  return %0 : {result}\n}}"
+        f"func.func @main(%x: tensor<3x4xf32>, %i: tensor<2xi32>) -> {result} {{\n"
+        f"  %0 = {each}\n  return %0 : {result}\n}}"
         for each in (op, other)
     )
     inputs = [torch.arange(12.0).reshape(3, 4), torch.tensor([1, 2], dtype=torch.int32)]

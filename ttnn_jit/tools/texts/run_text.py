@@ -21,6 +21,7 @@ from ttnn_jit.dialects.text_calls.meshes_of_texts import mesh_of_text
 from ttnn_jit.dialects.text_calls.tensor_types import has_complex_numbers, is_tensor
 from ttnn_jit.dialects.text_calls.text_attributes import name_of, value_of
 from ttnn_jit.dialects.ttcore import SYSTEM_DESC
+from ttnn_jit.dialects.upstream.upstream_parser import portable_form
 from ttnn_jit.frontend.ir.texts import entries_of, parse_texts
 from ttnn_jit.golden.comparison_checks import ChecksConfig
 from ttnn_jit.golden.comparison_recorder import Recorder
@@ -131,11 +132,8 @@ def _refuse_portable(module: ModuleOp) -> None:
     """Refuses a text of the portable form of StableHLO."""
     for op in module.walk():
         if name_of(op).startswith("vhlo."):
-            raise CompileError(
-                f"`{name_of(op)}` is of VHLO, the portable form of StableHLO",
-                location=location_of(op),
-                help="`stablehlo-opt --vhlo-legalize-to-stablehlo` writes it as StableHLO",
-            )
+            reason, help_text = portable_form(name_of(op))
+            raise CompileError(reason, location=location_of(op), help=help_text)
 
 
 _ARCHITECTURE = re.compile(r"\barch = <(\w+)>")
