@@ -1,4 +1,4 @@
-"""The limits of integers that are read as indices."""
+"""The limits of numbers that ops read as indices, or as variances."""
 
 from __future__ import annotations
 
@@ -11,26 +11,42 @@ from xdsl.ir import Operation, SSAValue
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.text_calls.op_calls import is_allocated, read_op
 from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text
-from ttnn_jit.dialects.text_calls.text_attributes import symbol_of
+from ttnn_jit.dialects.text_calls.text_attributes import name_of, symbol_of
+from ttnn_jit.ops.texts import text_operations
 
 
 def index_limit(value: SSAValue) -> int | None:
-    """The smallest limit of the ops that read a value as indices, also through ops of one operand; None without any."""
-    return min(_limits(value, set()), default=None)
+    """The smallest limit of the ops that read a value as indices, also through others that move or convert it.
+
+    None without any.
+    """
+    return min((limit for op, same in _reads(value, set()) for limit in _limits_of_use(op, same)), default=None)
 
 
-def _limits(value: SSAValue, seen: set[SSAValue]) -> Iterator[int]:
+def is_not_negative(value: SSAValue) -> bool:
+    """Whether an op reads a value as a variance or the like, also through ops that move or convert it."""
+    return any(_is_not_negative_for(op, same) for op, same in _reads(value, set()))
+
+
+def _reads(value: SSAValue, seen: set[SSAValue]) -> Iterator[tuple[Operation, SSAValue]]:
+    """The ops that read a value, or what others make of it alone or by moving it, each with what it reads."""
     if value in seen:
         return
     seen.add(value)
     for use in value.uses:
         for same in _through_functions(use.operation, use.index):
-            yield from _limits(same, seen)
-        yield from _limits_of_use(use.operation, value)
+            yield from _reads(same, seen)
+        yield use.operation, value
         tensors = [each for each in use.operation.operands if is_tensor(each.type) and not is_allocated(each)]
-        if len(tensors) == 1:
+        if len(tensors) == 1 or _moves(use.operation):
             for result in use.operation.results:
-                yield from _limits(result, seen)
+                yield from _reads(result, seen)
+
+
+def _moves(op: Operation) -> bool:
+    """Whether an op puts tensors beside each other, as numbers of an index are."""
+    declared = text_operations().get(name_of(op))
+    return declared is not None and declared.moves and not declared.index_limits
 
 
 def _through_functions(op: Operation, index: int) -> Iterator[SSAValue]:
@@ -56,6 +72,14 @@ def _callee(op: Operation) -> str:
     """The function that an op calls; "" of another op."""
     found = op.properties.get("callee", op.attributes.get("callee"))
     return symbol_of(found) if isinstance(found, SymbolRefAttr) else ""
+
+
+def _is_not_negative_for(op: Operation, value: SSAValue) -> bool:
+    try:
+        read = read_op(op)
+    except CompileError:
+        return False
+    return any(read.arguments.get(name) is value for name in read.operation.not_negative)
 
 
 def _limits_of_use(op: Operation, value: SSAValue) -> Iterator[int]:

@@ -43,8 +43,9 @@ OPTIONAL, VARIADIC = "?", "*"
 
 
 _OF_CHIPS = """
-compute_config compute_kernel_config conservative_folding core_grid conv2d_config conv2d_slice_config conv3d_config dtype layout
-matmul_program_config memory_config operandSegmentSizes output_dtype overlap_qk_coregrid slice_size pad_value
+compute_config compute_kernel_config conservative_folding conv2d_config conv2d_slice_config conv3d_config core_grid
+dtype layout matmul_program_config memory_config operandSegmentSizes output_dtype overlap_qk_coregrid slice_size
+pad_value
 program_config resultSegmentSizes use_multicore sub_device_id num_links topology applied_shard_scheme
 reallocate_halo_output in_place_halo config_tensors_in_dram flattened_compat_info result_layout xla_shape
 """
@@ -284,6 +285,7 @@ class TextOperation:
         golden: ``golden(torch, call)``: the result, or several, on torch tensors: floats as float64.
         is_random: Its results are drawn: a golden tells their shape alone.
         index_limits: Operand -> ``limit(call)``, the number of values that its integers may have; None for any number.
+        not_negative: Operands that are never negative, such as a variance.
         role: Its part in a function.
         rounds_intermediates: Intermediate values are rounded to the element type of its operands.
         updates: The operand that an op without results writes: later ops read its result there.
@@ -306,6 +308,7 @@ class TextOperation:
     golden: Callable[[Any, TextCall], Any]
     is_random: bool = False
     index_limits: Mapping[str, Callable[[TextCall], int | None]] = field(default_factory=dict)
+    not_negative: tuple[str, ...] = ()
     role: Role = Role.COMPUTES
     in_float32: bool = False
     rounds_intermediates: bool = False
@@ -353,6 +356,7 @@ class TextOperation:
 _OPTIONS = (
     "is_random",
     "index_limits",
+    "not_negative",
     "role",
     "in_float32",
     "rounds_intermediates",

@@ -34,6 +34,7 @@ _INFERENCE: dict[str, Any] = {
     "epsilon": REQUIRED,
     "dimension": 1,
     "in_float32": True,
+    "not_negative": ("variance",),
 }
 INFERENCE = text(
     "ttir.batch_norm_inference",
@@ -176,9 +177,7 @@ def _group_norm(ops: Ops, call: TextCall) -> Value:
     x, groups, axis = call.input, call.num_groups, call.channel_dim
     shape = x.shape
     channels, inner = shape[axis], math.prod(shape[axis:][1:])
-    by_group = ops.reshape(
-        x, (shape[0], math.prod(shape[1:axis]), groups, channels // groups * inner)
-    )
+    by_group = ops.reshape(x, (shape[0], math.prod(shape[1:axis]), groups, channels // groups * inner))
     away = by_group - ops.mean(by_group, (1, 3), True)
     found = ops.reshape(away * ops.rsqrt(ops.mean(away * away, (1, 3), True) + call.epsilon), shape)
     along = (channels, *(1,) * (len(shape[axis:]) - 1))
