@@ -137,7 +137,9 @@ def _run_line(line: str) -> tuple[str, str]:
 
 def _stages(line: str) -> Iterator[tuple[str, list[str]]]:
     """The commands of a line, each with the operator before it."""
-    lexer = shlex.shlex(line.replace("2>&1", " @merged "), posix=True, punctuation_chars="|&;<>")
+    lexer = shlex.shlex(
+        line.replace("2>&1", " @merged ").replace("2>", " @errors "), posix=True, punctuation_chars="|&;<>"
+    )
     lexer.whitespace_split = True
     operator, words = ";", []
     for token in lexer:
@@ -155,8 +157,12 @@ def _run(words: Sequence[str], stdin: bytes) -> tuple[bytes, str]:
     refused = words[:1] == ["not"]
     words = list(words[1:] if refused else words)
     merged = "@merged" in words
-    target = None
+    target = errors = None
     words = [word for word in words if word != "@merged"]
+    if "@errors" in words:
+        at = words.index("@errors")
+        errors = Path(words[at + 1])
+        del words[at : at + 2]
     for sign in (">", ">>"):
         if sign in words:
             at = words.index(sign)
@@ -170,6 +176,8 @@ def _run(words: Sequence[str], stdin: bytes) -> tuple[bytes, str]:
         return b"", ""
     status, out, said = _said_by(words, stdin)
     output = out + said.encode() if merged else out
+    if errors is not None:
+        errors.write_text(said, encoding="utf-8")
     if target is not None:
         with target[0].open(target[1]) as stream:
             stream.write(output)

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import re
 import shlex
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import NoReturn
 
+from ttnn_jit import __version__
+
 USAGE_STATUS = 2
+
+ALL_DIAGNOSTICS, EXPECTED_DIAGNOSTICS = "all", "only-expected"
+"""Values of ``--verify-diagnostics``: which errors are compared."""
 
 
 class UsageError(Exception):
@@ -38,7 +44,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     _add_pipeline_options(parser)
     _add_printing_options(parser)
     parser.add_argument("--split-input-file", action="store_true", help="process the parts between `// -----` alone")
-    parser.add_argument("--verify-diagnostics", action="store_true", help="check `expected-error@line {{text}}`")
+    parser.add_argument(
+        "--verify-diagnostics",
+        nargs="?",
+        const=ALL_DIAGNOSTICS,
+        choices=(ALL_DIAGNOSTICS, EXPECTED_DIAGNOSTICS),
+        help="check `expected-error@line {{text}}`; =only-expected: other errors may be",
+    )
     parser.add_argument(
         "--allow-unregistered-dialect", action="store_true", help="accept operations and attributes that are unknown"
     )
@@ -52,6 +64,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--entry", metavar="NAME", help="the entry point of a module that has several")
     parser.add_argument("--load", action="append", type=Path, default=[], help="a Python file with passes")
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     parser.add_argument("--list", action="store_true", help="list the stages, and the passes of `--load`, and exit")
     parser.add_argument(
         "--show-dialects", action="store_true", help="list the dialects whose operations are read, and exit"
@@ -69,9 +82,6 @@ def _add_pipeline_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--pass-pipeline", metavar="TEXT", help="`builtin.module(a,b{option=value})`, as in mlir-opt")
     parser.add_argument("--until", metavar="PASS", help="the last pass to run")
-    parser.add_argument(
-        "--convert-ttnn-to-ttir", action="store_true", help="the first stage, under the name of its ttmlir-opt option"
-    )
     parser.add_argument(
         "--ir-version",
         metavar="VERSION",
@@ -95,6 +105,9 @@ def _add_printing_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--print-debuginfo", "--mlir-print-debuginfo", action="store_true", help="print locations")
     parser.add_argument("--mlir-print-local-scope", action="store_true", help="print attributes without aliases")
     parser.add_argument("--mlir-print-op-generic", action="store_true", help="print every operation in generic form")
+    parser.add_argument(
+        "--mlir-disable-threading", action="store_true", help="accepted: passes run one after the other"
+    )
     parser.add_argument("--mlir-timing", action="store_true", help="print the time of each pass, on stderr")
     parser.add_argument(
         "--mlir-pass-statistics", action="store_true", help="print the operations before and after each pass, on stderr"
@@ -134,13 +147,14 @@ def loaded_files(arguments: Sequence[str]) -> list[Path]:
 
 def _normalized(word: str, known: set[str], passes: Sequence[str]) -> list[str]:
     """One word with two dashes before long names, a pass as a value of ``--passes``, and a switch without its value."""
-    if not word.startswith("-") or word == "-" or word in known:
-        return [word]
     name, equals, value = word.lstrip("-").partition("=")
+    if not word.startswith("-") or word == "-" or (word in known and name not in _SWITCHES):
+        return [word]
     if f"--{name}" in known:
-        is_switch = equals and value.lower() in {"true", "false", "1", "0"} and name in _SWITCHES
-        if is_switch:
-            return [f"--{name}"] if value.lower() in {"true", "1"} else []
+        if name in _SWITCHES and value.lower() in {"", "true", "false", "1", "0"}:
+            # A switch with a value of its own takes it behind `=`, and not the next word.
+            on = f"--{name}={ALL_DIAGNOSTICS}" if name == "verify-diagnostics" else f"--{name}"
+            return [on] if value.lower() in {"", "true", "1"} else []
         return [f"--{name}{equals}{value}"]
     if name in passes:
         return [f"--passes={name}{{{value}}}" if value else f"--passes={name}"]
@@ -149,6 +163,7 @@ def _normalized(word: str, known: set[str], passes: Sequence[str]) -> list[str]:
 
 _SWITCHES = {
     "allow-unregistered-dialect",
+    "mlir-disable-threading",
     "mlir-pass-statistics",
     "mlir-print-debuginfo",
     "mlir-print-ir-after-all",
@@ -177,6 +192,20 @@ def _unknown(word: str, prog: str, arguments: Sequence[str], known: Sequence[str
     given = next((each for each in arguments if each.lstrip("-") == word.lstrip("-")), word)
     hint = f"did you mean {' or '.join(f'`{each}`' for each in near)}? " if near else ""
     return _shown(message, prog, arguments, given) + f"\nhelp: {hint}`{prog} --help` lists options, `--list` passes"
+
+
+def shown_error(message: str, prog: str, arguments: Sequence[str]) -> str:
+    """An error of the command line with carets under the argument that it quotes.
+
+    Args:
+        message: The error, which names what is wrong as `name`, and may have further lines of help.
+        prog: The command.
+        arguments: Its words.
+    """
+    first, _, rest = message.partition("\n")
+    quoted = re.findall(r"`([^`]+)`", first)
+    culprit = next((word for name in reversed(quoted) for word in arguments if name in word), "")
+    return _shown(first, prog, arguments, culprit) + (f"\n{rest}" if rest else "")
 
 
 def _shown(message: str, prog: str, arguments: Sequence[str], culprit: str) -> str:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import MemoryEffect, NoMemoryEffect, is_side_effect_free
 
+from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.functions import functions_of
+from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.writing.creation import empty_block
 from ttnn_jit.dialects.writing.editing import append, detach, discard, ops_of
-from ttnn_jit.process.memoized import memoized
 
 
 class ValueMap(dict[SSAValue, SSAValue]):
@@ -45,7 +47,7 @@ def has_no_effects(op: Operation) -> bool:
     return _never_has_effects(type(op)) or is_side_effect_free(op)
 
 
-@memoized
+@cache
 def _never_has_effects(kind: type[Operation]) -> bool:
     effects = [trait for trait in kind.traits if isinstance(trait, MemoryEffect)]
     return bool(effects) and all(isinstance(trait, NoMemoryEffect) for trait in effects)
@@ -75,3 +77,22 @@ def rebuild(block: Block, rewrite: Rewrite) -> Block:
     region.detach_block(block)
     region.add_block(new_block)
     return new_block
+
+
+def require_converted(ops: Iterable[Operation], dialect: str) -> None:
+    """Refuses what a conversion left of a dialect: operations in a form that is not this compiler's.
+
+    Raises:
+        CompileError: There is one, at its place.
+    """
+    left = next((op for op in ops if _name(op).startswith(f"{dialect}.")), None)
+    if left is not None:
+        raise CompileError(
+            f"failed to legalize operation '{_name(left)}'",
+            location=location_of(left),
+            help=f"this compiler converts the `{dialect}` that its own passes write",
+        )
+
+
+def _name(op: Operation) -> str:
+    return op.op_name.data if isinstance(op, UnregisteredOp) else op.name

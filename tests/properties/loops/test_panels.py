@@ -160,6 +160,10 @@ def live_bytes(device):
     return HOST_POOL.statistics().live_bytes + device.first_fit.statistics().live_bytes
 
 
+def mapped_bytes(device):
+    return HOST_POOL.mapped_bytes + device.first_fit.mapped_bytes
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("product", [eager, gated])
 @pytest.mark.parametrize("target", ["cpu_device", "device"])
@@ -177,6 +181,19 @@ def test_a_constant_weight_is_packed_once_and_uses_no_second_memory(request, tar
     del results, result
     gc.collect()
     assert live_bytes(device) == before
+
+
+def test_panels_are_where_the_elements_of_other_weights_were(cpu_device):
+    x = made(cpu_device, random((32, 1024), torch.bfloat16, 2))
+    weights = [made(cpu_device, random((1024, 1024), torch.bfloat16, seed)) for seed in range(8)]
+    used(weights[0], x)
+    HOST_POOL.release_idle()
+    cpu_device.first_fit.release_idle()
+    before = mapped_bytes(cpu_device)
+    for w in weights[1:]:
+        used(w, x)
+        assert panels.is_packed(w)
+    assert mapped_bytes(cpu_device) - before < 2 * weights[0].spec.nbytes
 
 
 def test_few_rows_and_many_rows_read_the_same_panels(cpu_device):

@@ -10,6 +10,7 @@ import torch
 from tests.kernel_texts import arrays, executed, on_one_core, results_and_text, tensor
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import KernelError
+from ttnn_jit.tools.cli import opt_main
 
 TILES = "!ttkernel.cb<1, !ttcore.tile<32x32, f32>>"
 
@@ -177,3 +178,15 @@ def test_an_address_of_a_core_that_runs_nothing_is_refused(module_device):
     )
     with pytest.raises(KernelError, match=r"no kernel runs on the core \(0, 7\), whose L1 it names"):
         executed(text, arrays(given))
+
+
+def test_threads_of_kernels_that_are_not_of_this_compiler_are_refused_and_not_left(tmp_path, capsys):
+    thread = 'attributes {d2m.thread = #d2m.thread<datamovement>, tt.function_type = "kernel"}'
+    (tmp_path / "thread.mlir").write_text(f"""module {{
+      func.func private @thread() {thread} {{
+        %number = d2m.get_arg(2) : ui32
+        return
+      }}
+    }}""")
+    assert opt_main(["--ttcore-register-device", "--convert-d2m-to-ttkernel", str(tmp_path / "thread.mlir")]) == 1
+    assert "failed to legalize operation 'd2m.get_arg'" in capsys.readouterr().err

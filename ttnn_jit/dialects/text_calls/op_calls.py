@@ -11,6 +11,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import BlockArgument, Operation, Region, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit.diagnostics.errors import CompileError, DTypeError, ShapeError, TtnnJitError
 from ttnn_jit.diagnostics.source import Location
@@ -193,12 +194,12 @@ def _sizes_by_table(op: Operation) -> list[int] | None:
 
 
 def _meshes_around(op: Operation) -> dict[str, Any]:
-    """The axes of every mesh of the module that holds an op, by name."""
+    """Every mesh of the module that holds an op, by name."""
     parent = op
     while (above := parent.parent_op()) is not None:
         parent = above
     named = [attributes_of(each) for each in parent.walk() if "mesh" in each.properties]
-    return {each["sym_name"]: each["mesh"].get("axes", ()) for each in named if "sym_name" in each}
+    return {each["sym_name"]: each["mesh"] for each in named if "sym_name" in each}
 
 
 def _number(value: SSAValue) -> float | None:
@@ -279,7 +280,15 @@ def located(error: TtnnJitError, op: Operation, location: Location | None) -> Co
     return CompileError(f"`{name_of(op)}`: {error.message}", location=location, help=error.help)
 
 
-_OF_UNCHECKED_ATTRIBUTES = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
+_OF_UNCHECKED_ATTRIBUTES = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+    VerifyException,
+)
 """What declarations raise if attributes of an op contradict one another: the verifier does not check every op."""
 
 

@@ -136,14 +136,6 @@ class _Scopes(dict[str, tuple[SSAValue, ...]]):
         del self._names[mark.count :]
 
 
-def portable_form(name: str) -> tuple[str, str]:
-    """Why an op of the portable form of StableHLO is refused, and what to do."""
-    return (
-        f"`{name}` is of VHLO, the portable form of StableHLO",
-        "`stablehlo-opt --vhlo-legalize-to-stablehlo` writes it as StableHLO",
-    )
-
-
 class UpstreamParser(TextParser):
     """Parses one module.
 
@@ -273,10 +265,7 @@ class UpstreamParser(TextParser):
 
     def _refuse_assembly(self, name: str, span: Span) -> NoReturn:
         """Refuses an op of an unknown assembly; in generic form it would be read."""
-        error = UnknownOperationError(name, self._close_names(name), span)
-        if name.startswith("vhlo."):
-            error.msg, error.help = portable_form(name)
-        raise error
+        raise UnknownOperationError(name, self._close_names(name), span)
 
     def _custom(self, kind: type[Operation]) -> Operation:
         """An op in its own assembly: by its class, and if that refuses it, by the tables."""

@@ -20,7 +20,7 @@ from ttnn_jit.ops.families.text_operation import REQUIRED, DenseNumbers, TextCal
 from ttnn_jit.ops.texts import text_operations
 
 _DICTIONARIES = ("composite_attributes", "tt.composite_attributes", "mhlo.attributes", "mhlo.frontend_attributes")
-_CALL: dict[str, Any] = dict.fromkeys(
+CALL: dict[str, Any] = dict.fromkeys(
     (
         *_DICTIONARIES,
         "call_target_name",
@@ -54,7 +54,7 @@ def _read(value: Any) -> Any:
     return value
 
 
-def _attributes(call: TextCall, defaults: Mapping[str, Any]) -> dict[str, Any]:
+def attributes_of_call(call: TextCall, defaults: Mapping[str, Any]) -> dict[str, Any]:
     """The attributes of `defaults` that a call has, or their defaults."""
     given = {name: _read(value) for key in _DICTIONARIES for name, value in (vars(call).get(key) or {}).items()}
     found = {name: given.get(name, default) for name, default in defaults.items()}
@@ -74,7 +74,7 @@ def _target(
     order: str = "",
     indices: str = "",
     rounds: bool = False,
-    rename: Callable[[dict[str, Any]], dict[str, Any]] = lambda given: given,
+    rename: Callable[[dict[str, Any], int], dict[str, Any]] = lambda given, _: given,
     sharded_by: RuleOfCall | None = None,
     **defaults: Any,
 ) -> Conversion:
@@ -87,7 +87,7 @@ def _target(
         order: And in the order of the op; "" for the same.
         indices: Operands that are indices, by the names that they have in the op.
         rounds: Whether the op rounds values between its steps.
-        rename: The attributes of the op, of those of the call.
+        rename: The attributes of the op, of those of the call and the number of its results.
         sharded_by: As that of `Conversion`.
         **defaults: Attributes and their defaults.
     """
@@ -96,20 +96,35 @@ def _target(
     def given(call: TextCall) -> list[Any]:
         return [vars(call)[name] for name in own]
 
+    def attributes(call: TextCall) -> dict[str, Any]:
+        return rename(attributes_of_call(call, defaults), len(call.results))
+
     def convert(ops: TtirOps, call: ConversionCall) -> Any:
-        return ops.results(ttir, given(call), call.results, **rename(_attributes(call, defaults)))
+        return ops.results(ttir, given(call), call.results, **attributes(call))
 
     def golden(torch: Any, call: TextCall) -> Any:
         operation = text_operations()[ttir]
         present = [each for each in given(call) if each is not None]
         sizes = [int(each is not None) for each in given(call)]
-        bound = operation.bound(present, sizes, rename(_attributes(call, defaults)))
+        bound = operation.bound(present, sizes, attributes(call))
         return operation.golden(torch, TextCall(bound, call.results))
 
     spelled = " ".join(f"stablehlo.{kind}@{name}" for name in names.split() for kind in ("custom_call", "composite"))
     limits = {name: partial(_limit, ttir, name) for name in indices.split()}
-    made = conversion(spelled, operands, convert, golden, index_limits=limits, sharded_by=sharded_by, **_CALL)
+    made = conversion(spelled, operands, convert, golden, index_limits=limits, sharded_by=sharded_by, **CALL)
     return replace(made, golden=golden, rounds_intermediates=rounds)
+
+
+_MASKS = ("none", "causal", "arbitrary")
+"""The kinds of masks of attention, as composites number them."""
+
+
+def _with_mask(given: dict[str, Any], _: int = 0) -> dict[str, Any]:
+    """The attributes with the name of the kind of mask."""
+    number = given["mask_type"]
+    if number not in range(len(_MASKS)):
+        raise ShapeError(f"`mask_type` is 0 to {len(_MASKS) - 1}, got {number}")
+    return {**given, "mask_type": _MASKS[number]}
 
 
 def _limit(ttir: str, name: str, call: TextCall) -> int | None:
@@ -120,7 +135,9 @@ def _limit(ttir: str, name: str, call: TextCall) -> int | None:
 def _indices_first(ops: TtirOps, call: ConversionCall) -> Tensor:
     index = ops.cast(call.index, "i32")
     kind = call.result
-    return ops.op("ttir.gather", [call.input, index], kind.shape, kind.element, **_attributes(call, {"dim": REQUIRED}))
+    return ops.op(
+        "ttir.gather", [call.input, index], kind.shape, kind.element, **attributes_of_call(call, {"dim": REQUIRED})
+    )
 
 
 GATHER = conversion(
@@ -128,14 +145,14 @@ GATHER = conversion(
     "stablehlo.composite@tenstorrent.gather stablehlo.custom_call@tenstorrent.gather",
     "input index",
     _indices_first,
-    lambda torch, call: torch.gather(call.input, _attributes(call, {"dim": REQUIRED})["dim"], call.index.long()),
-    index_limits={"index": lambda call: call.input.shape[_attributes(call, {"dim": REQUIRED})["dim"]]},
-    **_CALL,
+    lambda torch, call: torch.gather(call.input, attributes_of_call(call, {"dim": REQUIRED})["dim"], call.index.long()),
+    index_limits={"index": lambda call: call.input.shape[attributes_of_call(call, {"dim": REQUIRED})["dim"]]},
+    **CALL,
 )
 
 
 def _topk(ops: TtirOps, call: ConversionCall) -> list[Tensor]:
-    given = _attributes(call, _TOPK)
+    given = attributes_of_call(call, _TOPK)
     values, indices = call.results
     return ops.results(
         "ttir.topk",
@@ -149,13 +166,13 @@ _TOPK: dict[str, Any] = {"k": REQUIRED, "dim": -1, "largest": True, "sorted": Tr
 
 
 def _topk_in_torch(torch: Any, call: TextCall) -> Any:
-    given = _attributes(call, _TOPK)
+    given = attributes_of_call(call, _TOPK)
     return torch.topk(call.input, given["k"], given["dim"], given["largest"], sorted=True)
 
 
 def _elements(torch: Any, call: TextCall, results: Any) -> Any:
     values, index = results
-    return values, torch.gather(call.input, _attributes(call, _TOPK)["dim"], index.long())
+    return values, torch.gather(call.input, attributes_of_call(call, _TOPK)["dim"], index.long())
 
 
 TOPK = conversion(
@@ -163,9 +180,11 @@ TOPK = conversion(
     "input",
     _topk,
     _topk_in_torch,
-    sharded_by=sharding_rules.kept_dimensions(lambda call, shape: (_attributes(call, _TOPK)["dim"] % len(shape),)),
+    sharded_by=sharding_rules.kept_dimensions(
+        lambda call, shape: (attributes_of_call(call, _TOPK)["dim"] % len(shape),)
+    ),
     compared_elements=_elements,
-    **_CALL,
+    **CALL,
 )
 TOP_K = conversion(
     "chlo.top_k",
@@ -187,16 +206,22 @@ def _unary(names: str, ttir: str) -> Conversion:
 
 def _normalized_dimensions(call: ConversionCall, shape: Sequence[int]) -> Sequence[int]:
     """The last dimensions, along which a norm is computed."""
-    return range(len(shape) - len(_attributes(call, {"normalized_shape": REQUIRED})["normalized_shape"]), len(shape))
+    return range(
+        len(shape) - len(attributes_of_call(call, {"normalized_shape": REQUIRED})["normalized_shape"]), len(shape)
+    )
 
 
 _BY_ROWS = sharding_rules.kept_dimensions(_normalized_dimensions)
 
 
+_RATES: dict[str, Any] = dict.fromkeys(
+    ("lr", "beta1", "beta2", "beta1_pow", "beta2_pow", "epsilon", "weight_decay"), REQUIRED
+)
+
 TEXTS = (
     _unary("mhlo.erf", "ttir.erf"),
     _unary("mhlo.asinh", "ttir.asinh"),
-    _target("tenstorrent.gelu", "ttir.gelu", "input", rename=lambda _: {}, sharded_by=pointwise),
+    _target("tenstorrent.gelu", "ttir.gelu", "input", rename=lambda *_: {}, sharded_by=pointwise),
     *(
         _target(
             f"tenstorrent.{name}",
@@ -267,6 +292,29 @@ TEXTS = (
         is_input_a_sparse=False,
         is_input_b_sparse=True,
         nnz=None,
+    ),
+    _target(
+        "tenstorrent.adamw",
+        "ttir.adamw",
+        "param grad exp_avg exp_avg_sq max_exp_avg_sq?",
+        **_RATES,
+        stochastic_rounding=False,
+    ),
+    _target(
+        "tenstorrent.sdpa_fw",
+        "ttir.sdpa_fw",
+        "query key value attention_mask?",
+        rename=lambda given, count: {**_with_mask(given, count), "return_intermediates": count == 2},
+        mask_type=REQUIRED,
+        dropout_probability=0.0,
+    ),
+    _target(
+        "tenstorrent.sdpa_bw",
+        "ttir.sdpa_bw",
+        "grad_output attn_output query key value intermediates attention_mask?",
+        rename=_with_mask,
+        mask_type=REQUIRED,
+        dropout_probability=0.0,
     ),
     GATHER,
     TOPK,

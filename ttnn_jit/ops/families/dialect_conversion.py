@@ -94,6 +94,9 @@ class Conversion(TextOperation):
         sharded_by: ``sharded_by(call, operands, results)``: its rule, from the shapes of these; None: that of an
             elementwise op, or the op is computed on whole tensors.
         states_parts: The attributes of which one says how its result is cut among devices; its result is its operand.
+        composite: The operation of TTNN that it is and TTIR lacks: a pass writes a composite of that name, whose
+            function has the ops of `convert`; "" if there is none.
+        composite_attributes: ``composite_attributes(call)``: the attributes of the composite, as Python values.
     """
 
     convert: Convert
@@ -106,6 +109,8 @@ class Conversion(TextOperation):
     of_complex: Convert | OnPairs | None = None
     sharded_by: RuleOfCall | None = None
     states_parts: tuple[str, ...] = ()
+    composite: str = ""
+    composite_attributes: Callable[[Any], dict[str, Any]] = lambda _: {}
 
     def bound(
         self, operands: Sequence[Any], sizes: Sequence[int] | None, attributes: Mapping[str, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ttnn_jit.ops.families.decomposition import Ops, Value
-from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
+from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, TextOperation, text
 
 
 def _adamw(ops: Ops, call: TextCall) -> list[Value]:
@@ -30,14 +30,16 @@ def _adamw_in_torch(torch: Any, call: TextCall) -> list[Any]:
 _RATES: dict[str, Any] = dict.fromkeys(
     ("lr", "beta1", "beta2", "beta1_pow", "beta2_pow", "epsilon", "weight_decay"), REQUIRED
 )
-ADAMW = text(
-    "ttir.adamw ttnn.adamw",
-    "param grad exp_avg exp_avg_sq max_exp_avg_sq?",
-    _adamw,
-    _adamw_in_torch,
-    stochastic_rounding=False,
-    in_float32=True,
-    **_RATES,
-)
 
-TEXTS = (ADAMW,)
+
+def _step(name: str, **options: Any) -> TextOperation:
+    operands = "param grad exp_avg exp_avg_sq max_exp_avg_sq?"
+    return text(
+        name, operands, _adamw, _adamw_in_torch, stochastic_rounding=False, in_float32=True, **_RATES, **options
+    )
+
+
+ADAMW = _step("ttir.adamw")
+IN_PLACE_ADAMW = _step("ttnn.adamw", updates="param", also_updates=("exp_avg", "exp_avg_sq", "max_exp_avg_sq"))
+
+TEXTS = (ADAMW, IN_PLACE_ADAMW)

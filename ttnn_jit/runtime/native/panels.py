@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ttnn_jit.process.compile_lock import compiling, interrupts_postponed
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.elements.numpy_elements import owning_bytes, zero_padding
-from ttnn_jit.runtime.memory.buffer import HOST_POOL, Buffer
+from ttnn_jit.runtime.memory.buffer import Buffer
 from ttnn_jit.specs.tensor_spec import BufferType, TensorSpec
 
 if TYPE_CHECKING:
@@ -223,18 +223,21 @@ class InPanels:
             elif self._plain is None and self.block is not None:
                 layout = self.uses.layout
                 with interrupts_postponed():
-                    buffer = HOST_POOL.allocate(layout.spec.nbytes)
+                    buffer = self.block.pool.allocate(layout.spec.nbytes)
                     layout.unpack(self.block, buffer)
                     buffer.uses = Uses(layout, self.uses.unpacked + 1)
                     self._give_back(buffer)
             return self._plain  # type: ignore[return-value]  # it is set by now
 
     def pack(self, detached: list[Buffer]) -> None:
-        """Pack the buffer that the list holds; if it is shared or must stay plain, return it to the tensor."""
+        """Pack the buffer that the list holds; if it is shared or must stay plain, return it to the tensor.
+
+        The panels are in the buffer's own pool, so the memory that one tensor leaves holds the panels of the next.
+        """
         try:
             if _is_movable(detached[0]) and _is_unreferenced(detached):
                 with contextlib.suppress(MemoryError):  # without room for both, it stays plain
-                    block = HOST_POOL.allocate(self.uses.layout.nbytes)
+                    block = detached[0].pool.allocate(self.uses.layout.nbytes)
                     self.uses.layout.pack(detached[0], block)
                     self.block = block if self._plain is None else None
         finally:

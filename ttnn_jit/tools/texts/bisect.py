@@ -46,9 +46,7 @@ def module_of_op(op: Operation) -> ModuleOp:
     """A module of one function, which computes one op of its arguments, and the constants that its regions read."""
     given: Sequence[SSAValue] = [*dict.fromkeys(op.operands)]
     body = empty_block()
-    values: dict[SSAValue, SSAValue] = {
-        value: body.insert_arg(value.type, index) for index, value in enumerate(given)
-    }
+    values: dict[SSAValue, SSAValue] = {value: body.insert_arg(value.type, index) for index, value in enumerate(given)}
     for value in captured_by(each for each in op.walk() if each is not op):
         assert isinstance(value.owner, Operation), "regions read constants"
         append(body, (constant := value.owner.clone(value_mapper=values),))

@@ -17,6 +17,7 @@ from ttnn_jit.dialects.upstream.rewriting.made_attributes import dense_i64, pars
 from ttnn_jit.dialects.upstream.rewriting.rewriter import AUGUST, Rewriter
 from ttnn_jit.dialects.upstream.table_operations import named_operands
 from ttnn_jit.dialects.writing.editing import erase
+from ttnn_jit.transforms.function_bodies import require_converted
 from ttnn_jit.transforms.kernel_level.host_side import FIDELITY, WIDE
 from ttnn_jit.transforms.kernel_level.operand_layout import core_place
 
@@ -28,7 +29,7 @@ def lower_launches(module: ModuleOp) -> None:
     """Replaces every launch and allocation of a module.
 
     Raises:
-        CompileError: A launch names no kernel functions, or a kernel that there is not.
+        CompileError: A launch names no kernel functions, or a kernel that there is not, or an operation of d2m is left.
     """
     kernels = {each.sym_name.data: each for each in module.walk() if isinstance(each, FuncOp)}
     workers = system_desc_of(module).grid
@@ -44,6 +45,7 @@ def lower_launches(module: ModuleOp) -> None:
         elif isinstance(op, memref.DeallocOp):
             rewriter.create("ttmetal.deallocate_buffer", {"input": op.operands[0]}, {}, [], op)
             erase(op)
+    require_converted(module.walk(), "d2m")
 
 
 class _Launch:

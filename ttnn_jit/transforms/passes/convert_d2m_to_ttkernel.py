@@ -11,6 +11,10 @@ from xdsl.passes import ModulePass
 from ttnn_jit.dialects import system_desc_of
 from ttnn_jit.dialects.d2m import GenericOp
 from ttnn_jit.dialects.functions import functions_of
+from ttnn_jit.transforms.function_bodies import require_converted
+
+THREAD = "d2m.thread"
+"""Attribute of a function that is already a thread of a kernel, as tt-mlir writes them."""
 
 
 @dataclass(frozen=True)
@@ -48,3 +52,5 @@ class ConvertD2MToTTKernel(ModulePass):
             ]
             erase_unused(function.body.block.ops)
             op.body.block.insert_ops_after(kernels, function)
+            if THREAD in function.attributes:
+                require_converted(function.walk(), "d2m")

@@ -24,7 +24,9 @@ from ttnn_jit.ops.families.dialect_conversion import Conversion
 from ttnn_jit.ops.texts import text_operations
 from ttnn_jit.transforms.passes.convert_stablehlo_to_ttir import call_decomposition
 from ttnn_jit.transforms.passes.inline import Inline
+from ttnn_jit.transforms.shardings.batch_parallelism import cut_batches
 from ttnn_jit.transforms.shardings.partitioning import partition
+from ttnn_jit.transforms.shardings.single_mesh import unify_meshes
 from ttnn_jit.transforms.shardings.stated import SHARDINGS
 from ttnn_jit.transforms.shardings.xla_attributes import state_shardings
 
@@ -42,8 +44,8 @@ class StablehloPipeline(ModulePass):
 
     Attributes:
         mesh_shape: The extents of the mesh, if the module's is not meant.
-        automatic_arg_analysis: Whether an analysis cuts arguments if the text states no sharding, which is refused.
-        enable_auto_sharding: Likewise, for all tensors.
+        automatic_arg_analysis: Whether arguments are cut along their batches if the text states no sharding.
+        enable_auto_sharding: Whether a model of costs chooses shardings if the text states none, which is refused.
     """
 
     name = "stablehlo-pipeline"
@@ -63,12 +65,9 @@ class StablehloPipeline(ModulePass):
         state_shardings(op)
         devices = math.prod(self.mesh_shape or mesh_of_text(op) or (1,))
         if devices > 1:
-            if (self.automatic_arg_analysis or self.enable_auto_sharding) and not _states_shardings(op):
-                raise CompileError(
-                    "the text states no sharding, and no pass here chooses how arguments are cut among devices",
-                    location=next((location_of(each) for each in functions_of(op)), None),
-                    help="without `automatic-arg-analysis` and `enable-auto-sharding` each device computes all",
-                )
+            unify_meshes(op)
+            if not _states_shardings(op):
+                self._choose_shardings(op)
             if _is_cut_by_hand(op):
                 return
             if _call_composites(op):
@@ -76,6 +75,17 @@ class StablehloPipeline(ModulePass):
             partition(op, self.mesh_shape)
         for each in [*op.walk()]:
             _drop_shardings(each)
+
+    def _choose_shardings(self, module: ModuleOp) -> None:
+        """Cuts arguments of a text that states no sharding, if that is asked for."""
+        if self.enable_auto_sharding:
+            raise CompileError(
+                "the text states no sharding, and no model of costs here chooses how arguments are cut among devices",
+                location=next((location_of(each) for each in functions_of(module)), None),
+                help="`automatic-arg-analysis` cuts batches; without both each device computes all",
+            )
+        if self.automatic_arg_analysis:
+            cut_batches(module, self.mesh_shape)
 
 
 def _states_shardings(module: ModuleOp) -> bool:

@@ -19,6 +19,7 @@ from ttnn_jit.transforms.texts.passes.ttir_explicate_tms import TTIRExplicateTMs
 from ttnn_jit.transforms.texts.passes.ttir_flatten_sliding_window import TTIRFlattenSlidingWindow
 from ttnn_jit.transforms.texts.passes.ttir_fusing import TTIRFusing
 from ttnn_jit.transforms.texts.passes.ttir_implicit_broadcast_fold import TTIRImplicitBroadcastFold
+from ttnn_jit.transforms.texts.passes.ttir_infer_kv_cache_argument_types import TTIRInferKVCacheArgumentTypes
 from ttnn_jit.transforms.texts.passes.ttir_propagate_weight_dtype import TTIRPropagateWeightDtype
 from ttnn_jit.transforms.texts.passes.ttir_quant_data_type_conversion import TTIRQuantDataTypeConversion
 from ttnn_jit.transforms.texts.passes.ttir_to_ttir_decomposition import TTIRToTTIRDecomposition
@@ -31,6 +32,7 @@ from ttnn_jit.transforms.texts.ttnn_passes.ttnn_const_eval_inputs_to_system_memo
 from ttnn_jit.transforms.texts.ttnn_passes.ttnn_deallocate import TTNNDeallocate
 from ttnn_jit.transforms.texts.ttnn_passes.ttnn_decompose_layouts import TTNNDecomposeLayouts
 from ttnn_jit.transforms.texts.ttnn_passes.ttnn_fusing import TTNNFusing
+from ttnn_jit.transforms.texts.ttnn_passes.ttnn_kv_cache_dtype_conversion import TTNNKVCacheDtypeConversion
 from ttnn_jit.transforms.texts.ttnn_passes.ttnn_layout import TTNNLayout
 from ttnn_jit.transforms.texts.ttnn_passes.ttnn_resolve_composites import TTNNResolveComposites
 from ttnn_jit.transforms.texts.ttnn_passes.ttnn_weight_dtype_conversion import NO_TYPE, TTNNWeightDtypeConversion
@@ -49,7 +51,6 @@ _REFUSED: Mapping[str, str] = {
     "row-major-enabled": _NO_OPTIMIZER,
     "enable-create-d2m-subgraphs": _NO_OPTIMIZER,
     "enable-ttnn-decomposition-pass": "it goes around what the chip's kernels do not take",
-    "experimental-kv-cache-dtype": _NO_CHANGE,
     "enable-bfp8-conversion": _NO_CHANGE,
     "experimental-bfp8-weights": _NO_CHANGE,
     "enable-cpu-hoisted-const-eval": "functions of the host are LLVM code there",
@@ -93,6 +94,7 @@ class CommonOptions(TextPipeline):
     enable_const_eval_inputs_to_system_memory: bool = True
     composite_resolution: str = "auto"
     experimental_weight_dtype: str = NO_TYPE
+    experimental_kv_cache_dtype: str = NO_TYPE
     target_bit_width: int = 32
     memreconfig_enabled: bool = True
     max_legal_layouts: int = 8
@@ -136,12 +138,13 @@ class CommonOptions(TextPipeline):
             *fused,
             CanonicalizeText(),
             InlineText(),
+            TTIRInferKVCacheArgumentTypes(),
             TTIRFlattenSlidingWindow(),
             *inverse,
             *folded,
             *fused,
             TTIRPropagateWeightDtype(),
-            TTIRQuantDataTypeConversion(target_bit_width=self.target_bit_width),
+            TTIRQuantDataTypeConversion(target_bit_width=self.target_bit_width, keep_levels=True),
             *((ConstEvalHoistTransform(),) if self.enable_const_eval else ()),
         )
 
@@ -155,7 +158,8 @@ class CommonOptions(TextPipeline):
         narrowed = TTNNWeightDtypeConversion(target_dtype=self.experimental_weight_dtype)
         resolved = TTNNResolveComposites(composite_resolution=self.composite_resolution)
         lowered = (TTNNLayout(), ConvertTTIRToTTNN(), TTNNConfigureCCLOps(), *dead, resolved)
-        return (*lowered, *fused, narrowed, CanonicalizeText(), *hoisted, *moved)
+        caches = TTNNKVCacheDtypeConversion(target_dtype=self.experimental_kv_cache_dtype)
+        return (*lowered, *fused, narrowed, caches, CanonicalizeText(), *hoisted, *moved)
 
 
 @dataclass(frozen=True)

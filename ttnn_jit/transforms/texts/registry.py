@@ -8,12 +8,12 @@ from dataclasses import fields, replace
 from importlib import import_module
 from pathlib import Path
 
-from ttnn_jit.diagnostics.errors import ArgumentError, InternalError
+from ttnn_jit.diagnostics.errors import ArgumentError, InternalError, RefusalError
 from ttnn_jit.process.memoized import memoized
 from ttnn_jit.transforms.texts.text_pass import TextPass, TextPipeline
 
 _PACKAGE = "ttnn_jit.transforms.texts"
-_FOLDERS = ("passes", "ttnn_passes")
+_FOLDERS = ("passes", "standalone_passes", "ttnn_passes")
 
 REFUSED_PASSES = {
     "ttnn-optimizer": "it asks a model of the chip which layouts are fast; a CPU has none",
@@ -21,7 +21,6 @@ REFUSED_PASSES = {
     "ttnn-row-major-layout-propagation": "it asks a model of the chip which layouts it takes",
     "ttnn-prepare-conv2d-weights-and-bias": "prepared weights depend on the chip's kernels",
     "ttnn-workaround": "workarounds go around faults of the chip's kernels; none of them change a result",
-    "ttnn-set-compute-kernel-config": "configs of the chip's kernels change no result here",
     "ttnn-collect-perf-metrics": "it describes a chip's memory traffic",
     "ttnn-rm-layout-propagation": "it asks a model of the chip which layouts it takes",
     "ttnn-decomposition": "it goes around what the chip's kernels do not take",
@@ -37,8 +36,6 @@ REFUSED_PASSES = {
     "cpu-hoist-manually-tagged-ops": "functions of the host are LLVM code there",
     "ttnn-trace-hoist-transform": "traces are taken at run time here",
     "ttnn-weight-bfp8-conversion": "narrower weights change results",
-    "ttnn-kv-cache-dtype-conversion": "narrower caches change results",
-    "ttnn-ccl-activation-dtype-lowering": "narrower tensors change results",
     "convert-ttnn-to-emitc": "no C++ is emitted here; `translate --mlir-to-python` emits Python",
     "convert-ttkernel-to-emitc": "no C++ is emitted here",
     "ttir-to-emitc-pipeline": "no C++ is emitted here; `translate --mlir-to-python` emits Python",
@@ -85,10 +82,11 @@ def text_pass_class(name: str) -> type[TextPass]:
     """The pass of that name.
 
     Raises:
-        ArgumentError: There is none, or it is refused.
+        ArgumentError: There is none.
+        RefusalError: It is refused.
     """
     if name in REFUSED_PASSES:
-        raise ArgumentError(f"`{name}` is not run here: {REFUSED_PASSES[name]}")
+        raise RefusalError(f"`{name}` is not run here: {REFUSED_PASSES[name]}")
     if name not in text_pass_names():
         raise ArgumentError(f"unknown pass `{name}`")
     module = import_module((_pipelines() | _files())[name])

@@ -14,9 +14,15 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
-from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.diagnostics.errors import ArgumentError, RefusalError
 from ttnn_jit.dialects.upstream.rewriting.destinations import drop_destinations
-from ttnn_jit.dialects.upstream.rewriting.rewriter import IR_VERSIONS, Rewriter, device_module, version_of
+from ttnn_jit.dialects.upstream.rewriting.rewriter import (
+    DECEMBER,
+    IR_VERSIONS,
+    Rewriter,
+    device_module,
+    version_of,
+)
 
 _WORD = re.compile(r"""([\w.-]+)=("[^"]*"|'[^']*'|\{[^}]*\}|\S*)|(\S+)""")
 _TRUE, _FALSE = {"true", "1"}, {"false", "0"}
@@ -30,9 +36,11 @@ class TextPass(ModulePass):
         ir_version: The version in whose form operations are written, a key of `IR_VERSIONS`; by default the one that
             the module's operations identify, else December 2025.
         refused: Options that upstream has and that are refused here -> why.
+        default_version: The version in whose form operations are written if neither an option nor the module says it.
     """
 
     refused: ClassVar[Mapping[str, str]] = {}
+    default_version: ClassVar[str] = DECEMBER
 
     ir_version: str = ""
 
@@ -47,7 +55,7 @@ class TextPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
         """Changes the module on the device, which is `op` or lies in it."""
         module = device_module(op)
-        version = IR_VERSIONS[self.ir_version] if self.ir_version else version_of(module)
+        version = IR_VERSIONS[self.ir_version] if self.ir_version else version_of(module, self.default_version)
         rewriter = Rewriter(version)
         drop_destinations(module, rewriter)
         self.change(module, rewriter)
@@ -61,7 +69,8 @@ class TextPass(ModulePass):
         """The pass with the options of a command line: ``name=value name=1,2``.
 
         Raises:
-            ArgumentError: An option is unknown, refused, or has a wrong value.
+            ArgumentError: An option is unknown, or has a wrong value.
+            RefusalError: One is refused.
         """
         types = get_type_hints(cls)
         names = {field.name.replace("_", "-"): types[field.name] for field in dataclasses.fields(cls)}
@@ -89,7 +98,7 @@ def _options_in(text: str, owner: str) -> Iterator[tuple[str, str]]:
 def _refuse(owner: str, name: str, value: str, reason: str) -> None:
     """Refuses an option, unless its value asks for nothing."""
     if value.lower() not in _FALSE:
-        raise ArgumentError(f"`{owner}` does not take `{name}` here: {reason}")
+        raise RefusalError(f"`{owner}` does not take `{name}` here: {reason}")
 
 
 def _value_of(kind: Any, text: str, where: str) -> Any:

@@ -8,6 +8,7 @@ golden is evaluated on perturbed operands to measure this. A user's operation de
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -37,6 +38,8 @@ _PART = 2**22
 """Elements of an operand that are changed at a time."""
 _FLOAT32_ERROR_FACTOR = 8.0
 """Allowed multiple of the error of torch's float32 result."""
+_LARGEST = sys.float_info.max
+"""The distance of a changed result that is infinite: it allows any other number."""
 _SMALLEST_NORMAL = 2.0**-126  # smaller values may be flushed to zero
 
 
@@ -140,8 +143,7 @@ class JudgedCall:
             other = self._result(self._changed(partial(_by_parts, change)), output)
             overflows |= exact.isfinite() & ~other.isfinite() | ~exact.isnan() & other.isnan()
             if change is _narrow:
-                away = (other - exact).abs_().nan_to_num_(nan=0.0, posinf=0.0)
-                allowed += away.mul_(_FLOAT32_ERROR_FACTOR)
+                allowed.add_(_distance(other, exact, 0.0), alpha=_FLOAT32_ERROR_FACTOR)
         if narrows and self.on_chip:  # a chip turns NaN into infinity between steps
             overflows |= exact.isnan()
         blocks = [spec.dtype.traits.magnitude_bits for spec in self.specs if isinstance(spec, TensorSpec)]
@@ -149,7 +151,7 @@ class JudgedCall:
         perturb = perturb if self.on_chip else partial(_by_parts, perturb)  # elements of a block depend on each other
         spread = torch.zeros_like(exact)
         for _ in range(_PERTURBATIONS):
-            moved = (self._result(self._changed(perturb), output) - exact).abs_().nan_to_num_(nan=0.0, posinf=0.0)
+            moved = _distance(self._result(self._changed(perturb), output), exact, _LARGEST)
             torch.maximum(spread, moved, out=spread)
             yield (allowed + spread).masked_fill_(overflows, torch.inf)
 
@@ -183,14 +185,20 @@ def _by_parts(change: Callable[[torch.Tensor], torch.Tensor], value: torch.Tenso
     return found.reshape(value.shape)
 
 
+def _distance(one: torch.Tensor, exact: torch.Tensor, infinite: float) -> torch.Tensor:
+    """The absolute difference, 0 where it is not defined, and `infinite` where it is infinite."""
+    return (one - exact).abs_().nan_to_num_(nan=0.0, posinf=infinite)
+
+
 def _perturbed(error: float, generator: torch.Generator, magnitude_bits: int, value: torch.Tensor) -> torch.Tensor:
     """`value` perturbed by `error`, and by the unit of its block, if it may be packed with so many bits."""
     import torch
 
     by = torch.randn(value.shape, generator=generator, dtype=torch.float64)
     unit = unit_of_block(value, magnitude_bits) if magnitude_bits else _SMALLEST_NORMAL
-    moved = (error * by).add_(1.0).mul_(value)  # in place, for operands may be large
-    return moved.add_(by.mul_(unit))
+    if not isinstance(unit, float):
+        return value * (1.0 + error * by) + unit * by
+    return (by * error).add_(1.0).mul_(value).add_(by, alpha=unit)
 
 
 def _narrow(value: torch.Tensor) -> torch.Tensor:

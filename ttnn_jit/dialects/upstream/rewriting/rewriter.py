@@ -211,8 +211,8 @@ def owner_named(value: SSAValue, *names: str) -> Operation | None:
     return owner if isinstance(owner, Operation) and owner.name in names else None
 
 
-def version_of(module: Operation) -> str:
-    """The version that the operations of a module identify: the first whose row only one version has; else December."""
+def version_of(module: Operation, default: str = DECEMBER) -> str:
+    """The version that operations of a module identify: the first whose row only one version has; else `default`."""
     for op in module.walk():
         rows = [row for row in tables.operation_rows(op.name) if row.versions in {DECEMBER, AUGUST}]
         if not rows:
@@ -222,7 +222,7 @@ def version_of(module: Operation) -> str:
         full = {row.versions for row in tables.operation_rows(op.name) if row.versions not in {DECEMBER, AUGUST}}
         if len(fitting) == 1 and not full:
             return fitting.pop()
-    return DECEMBER
+    return default
 
 
 def is_pure(op: Operation) -> bool:

@@ -12,7 +12,8 @@ from xdsl.ir import Attribute
 
 from ttnn_jit.diagnostics.errors import DTypeError
 from ttnn_jit.dialects.ttcore import TileType
-from ttnn_jit.dialects.upstream.rewriting.made_attributes import parsed
+from ttnn_jit.dialects.upstream.rewriting.made_attributes import parsed, parsed_type
+from ttnn_jit.dialects.upstream.table_attributes import TableAttribute
 
 TILE = 32
 _NUMBERS = {"bf16", "f16", "f32", "u8", "u16", "u32", "si32"}
@@ -124,3 +125,23 @@ class LayoutView:
 def has_layout(type_: Attribute) -> bool:
     """Whether a type is a tensor with a layout."""
     return isinstance(type_, TensorType) and "ttnn.ttnn_layout" in getattr(type_.encoding, "name", "")
+
+
+def with_data_type(type_: Attribute, element: Attribute) -> TensorType[Any]:
+    """A tensor type with a layout in tiles, of another data type; all else of the layout is kept.
+
+    Args:
+        type_: The tensor type.
+        element: A float, or a tile of block floats.
+    """
+    assert isinstance(type_, TensorType)
+    layout: Any = type_.encoding
+    is_of_tables = isinstance(layout, TableAttribute)
+    held = layout.value("memref") if is_of_tables else layout.memref
+    tile = element if isinstance(element, TileType) else parsed_type(f"!ttcore.tile<{TILE}x{TILE}, {element}>")
+    memory = type(held)(tile, held.get_shape(), held.layout, held.memory_space)
+    if is_of_tables:
+        renewed = type(layout)(tuple((name, memory if name == "memref" else value) for name, value in layout.data))
+    else:
+        renewed = type(layout).new([memory if each is held else each for each in layout.parameters])
+    return TensorType(element, type_.get_shape(), renewed)

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Sequence
 
 from xdsl.ir import Operation
 
-from ttnn_jit.dialects import ttir
-from ttnn_jit.dialects.upstream import tables
 from ttnn_jit.dialects.upstream.rewriting.greedy import RuleSet
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import dense_i64, listed, shape_of, with_shape
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter, operation_kind, owner_named
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.operation_groups import elementwise_names
 from ttnn_jit.dialects.upstream.rules.view import broadcast
 from ttnn_jit.dialects.writing.editing import insert_before
-
-
-@cache
-def elementwise_names() -> frozenset[str]:
-    """The operations of TTIR that compute element by element, and broadcast their operands."""
-    names = (name for name in tables.operation_names() if name.startswith("ttir."))
-    return frozenset(name for name in names if issubclass(operation_kind(name), ttir.TensorElementwiseOp))
 
 
 def _is_elementwise(op: Operation) -> bool:
@@ -34,30 +26,45 @@ def fold_broadcasts(op: Operation, rewriter: Rewriter) -> bool:
     if not any(sources):
         return False
     read = [each.operands[0] if each else value for each, value in zip(sources, op.operands, strict=True)]
-    shape: list[int] | None = []
-    for value in read:
-        shape = broadcast(shape or [], shape_of(value.type))
-        if shape is None:
-            return False
-    type_ = op.results[0].type
-    result = shape_of(type_)
-    if len(shape or []) != len(result):
+    shape = joint_shape([shape_of(value.type) for value in read])
+    if shape is None or len(shape) != len(shape_of(op.results[0].type)):
         return False
     for index, value in enumerate(read):
         op.operands[index] = value
-    if tuple(shape or []) == result:
-        rewriter.changes += 1
-        return True
-    small = with_shape(type_, shape or [])
+    rewriter.changes += 1
+    broadcast_after(op, rewriter)
+    return True
+
+
+def joint_shape(shapes: Sequence[Sequence[int]]) -> list[int] | None:
+    """The shape that tensors of these shapes broadcast to; None if they do not."""
+    found: list[int] = []
+    for each in shapes:
+        wider = broadcast(found, each)
+        if wider is None:
+            return None
+        found = wider
+    return found
+
+
+def broadcast_after(op: Operation, rewriter: Rewriter) -> None:
+    """Broadcasts the result of an elementwise operation whose operands have become smaller than it is."""
+    type_ = op.results[0].type
+    shape, result = joint_shape([shape_of(value.type) for value in op.operands]), shape_of(type_)
+    assert shape is not None, "its operands broadcast"
+    if tuple(shape) == result:
+        return
     made = operation_kind(op.name).create(
-        operands=[*op.operands], result_types=[small], properties=dict(op.properties), attributes=dict(op.attributes)
+        operands=[*op.operands],
+        result_types=[with_shape(type_, shape)],
+        properties=dict(op.properties),
+        attributes=dict(op.attributes),
     )
     made.location = op.location
     insert_before(made, op)
-    counts = [wide // narrow if narrow else 1 for wide, narrow in zip(result, shape or [], strict=True)]
+    counts = [wide // narrow if narrow else 1 for wide, narrow in zip(result, shape, strict=True)]
     properties = {"broadcast_dimensions": dense_i64(counts)}
     rewriter.replace(op, [rewriter.value("ttir.broadcast", {"input": made.results[0]}, properties, type_, op)])
-    return True
 
 
 def explicate_broadcasts(op: Operation, rewriter: Rewriter) -> bool:

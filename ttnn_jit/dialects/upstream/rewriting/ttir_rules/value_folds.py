@@ -115,22 +115,24 @@ def filled(rewriter: Rewriter, value: Attribute, type_: Attribute, at: Operation
 def splat_is_filled(op: Operation, rewriter: Rewriter) -> bool:
     """A constant of one number is a ``full``."""
     value = splat_number(op.properties.get("value"))
-    if value is None:
-        return False
-    element = element_of(op.results[0])
-    if is_float(element):
-        fill: Attribute = FloatAttr(value, f32)
-        if type(element) is Float64Type and float(fill.value.data) != float(value):  # type: ignore[attr-defined]  # a FloatAttr
-            return False
-    elif isinstance(element, IntegerType):
-        number_ = int(value) & 1 if element.width.data == 1 else int(value)
-        if number_ not in _I32:
-            return False
-        fill = IntegerAttr(number_, i32)
-    else:
+    fill = None if value is None else fill_of(value, op.results[0].type)
+    if fill is None:
         return False
     rewriter.replace(op, [filled(rewriter, fill, op.results[0].type, op)])
     return True
+
+
+def fill_of(value: float, type_: Attribute) -> Attribute | None:
+    """The ``fill_value`` of a tensor of one number; None if neither f32 nor i32 holds it."""
+    assert isinstance(type_, TensorType)
+    element = type_.get_element_type()
+    if is_float(element):
+        fill = FloatAttr(value, f32)
+        return fill if type(element) is not Float64Type or float(fill.value.data) == float(value) else None
+    if not isinstance(element, IntegerType):
+        return None
+    number_ = int(value) & 1 if element.width.data == 1 else int(value)
+    return IntegerAttr(number_, i32) if number_ in _I32 else None
 
 
 def number_of(value: SSAValue) -> float | int | None:
@@ -298,7 +300,7 @@ def shard_of_one_device(op: Operation, rewriter: Rewriter) -> bool:
 @FOLDS.of("ttir.update_cache")
 def update_of_one_position(op: Operation, rewriter: Rewriter) -> bool:
     """A write of one position of each user into a cache is a paged one."""
-    if len(op.operands) != 3 or not op.results:
+    if len(op.operands) != 3:
         return False
     cache, update, positions = op.operands
     users, heads, _, width = shape_of(cache.type)
@@ -315,5 +317,6 @@ def update_of_one_position(op: Operation, rewriter: Rewriter) -> bool:
         positions = rewriter.value("ttir.repeat", {"input": positions}, counts, repeated, op)
     operands = {"cache": cache, "input": update, "update_index": positions}
     properties = {"share_cache": boolean(False)}
-    rewriter.replace(op, [rewriter.value("ttir.paged_update_cache", operands, properties, op.results[0].type, op)])
+    made = rewriter.create("ttir.paged_update_cache", operands, properties, [each.type for each in op.results], op)
+    rewriter.replace(op, made.results)
     return True

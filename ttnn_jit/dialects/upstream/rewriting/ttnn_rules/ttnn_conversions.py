@@ -23,7 +23,7 @@ from ttnn_jit.dialects.upstream.rewriting.made_attributes import (
     shape_of,
     ttnn_shape,
 )
-from ttnn_jit.dialects.upstream.rewriting.rewriter import Given, Rewriter, operands_by_name
+from ttnn_jit.dialects.upstream.rewriting.rewriter import Given, Rewriter, operand_named, operands_by_name
 from ttnn_jit.dialects.upstream.rewriting.ttnn_layouts import LayoutView, data_type_attribute, has_layout
 from ttnn_jit.dialects.upstream.rewriting.weight_types import WEIGHT_DTYPE
 from ttnn_jit.dialects.upstream.tables import Attribute as AttributeOfRow
@@ -56,8 +56,16 @@ RENAMED_OPERANDS = {
 }
 """Operation of TTNN, and the name in TTIR -> the name in TTNN."""
 
-_IN_PLACE = {"ttnn.update_cache", "ttnn.paged_update_cache", "ttnn.fill_cache", "ttnn.paged_fill_cache"}
-"""Operations that write their first operand, and have no result."""
+_IN_PLACE = {
+    **dict.fromkeys(
+        ("ttnn.update_cache", "ttnn.paged_update_cache", "ttnn.fill_cache", "ttnn.paged_fill_cache"), ("cache",)
+    ),
+    "ttnn.adamw": ("param", "exp_avg", "exp_avg_sq", "max_exp_avg_sq"),
+}
+"""Operations without results -> the operands that they write instead."""
+
+_VIEWS = {"ttir.reshape", "ttir.squeeze", "ttir.unsqueeze", "ttir.to_layout"}
+"""Operations whose result may lie in the buffer of their operand."""
 
 _NOT_GIVEN = {"memory_config", "layout", "dtype", "output_dtype", "device"}
 
@@ -85,10 +93,11 @@ def namesake(op: Operation, rewriter: Rewriter) -> list[SSAValue]:
         operands["device"] = rewriter.device(op)
     if name in _IN_PLACE and not row.results:
         properties = _properties(op, row, rewriter)
-        if op.results:
-            _require_last_reader(op)
+        written = [value for each in _IN_PLACE[name] if (value := operand_named(op, each)) is not None]
+        for value in written if op.results else ():
+            _require_last_reader(op, value)
         rewriter.create(name, operands, properties, [], op)
-        return [op.operands[0]] * len(op.results)
+        return written[: len(op.results)]
     made = rewriter.create(name, operands, _properties(op, row, rewriter), [each.type for each in op.results], op)
     if WEIGHT_DTYPE in op.attributes:
         made.attributes[WEIGHT_DTYPE] = op.attributes[WEIGHT_DTYPE]
@@ -99,9 +108,30 @@ def _is_on_device(op: Operation) -> bool:
     return not op.results or not has_layout(op.results[0].type) or LayoutView(op.results[0].type).on_device
 
 
-def _require_last_reader(op: Operation) -> None:
-    if len([*op.operands[0].uses]) != 1:
-        raise refuse(op, "its cache has other readers, and TTNN writes it in place")
+def _require_last_reader(op: Operation, value: SSAValue) -> None:
+    """Refuses an operation that writes a value in place which is read behind it, or by itself once more."""
+    block, after = op.parent_block(), set()
+    each = op.next_op
+    while each is not None:
+        after.add(each)
+        each = each.next_op
+    read = [use for same in _of_one_buffer(value) for use in same.uses]
+    for use in read:
+        reader: Operation | None = use.operation
+        while reader is not None and reader.parent_block() is not block:
+            reader = reader.parent_op()
+        if reader in after:
+            raise refuse(op, "what it writes has other readers, and TTNN writes it in place")
+    if sum(use.operation is op for use in read) > 1:
+        raise refuse(op, "it reads what it writes once more, and TTNN writes it in place")
+
+
+def _of_one_buffer(value: SSAValue) -> list[SSAValue]:
+    """A value, and what may be a view of it."""
+    found = [value]
+    for each in found:
+        found += [result for use in each.uses if use.operation.name in _VIEWS for result in use.operation.results]
+    return found
 
 
 def _properties(op: Operation, row: OperationRow, rewriter: Rewriter) -> dict[str, Attribute | None]:
