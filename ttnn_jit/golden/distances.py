@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from ttnn_jit.specs.dtypes import dtypes_in_torch
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 OVERFLOW = 2.0**128
 """The value of an infinity in a distance: the first power of two that no element type holds."""
 _SMALLEST_NORMAL = 2.0**-126
+_HUGE = 2.0**500
 _BLOCK_WIDTH = 16
 """Elements of a row of block floats that share an exponent."""
 
@@ -46,11 +48,60 @@ def _centred_correlation(a: torch.Tensor, b: torch.Tensor) -> float:
 
 def index_of_largest(values: torch.Tensor) -> tuple[int, ...]:
     """The index of the first largest element. `torch.unravel_index` imports sympy: a second of each process."""
-    place, index = int(values.argmax()), []
-    for extent in reversed(values.shape):
+    return place_in(tuple(values.shape), int(values.argmax()))
+
+
+def place_in(shape: tuple[int, ...], place: int) -> tuple[int, ...]:
+    """The index of the element of a tensor that has this place in row-major order."""
+    index = []
+    for extent in reversed(shape):
         place, along = divmod(place, extent)
         index.append(along)
     return tuple(reversed(index))
+
+
+class CorrelationSums:
+    """Sums over parts of two tensors in float64, of which their `correlation` follows.
+
+    Moments of two parts are joined by their means, so that nothing cancels. Elements beyond 2^500 are no numbers here.
+    """
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._means = [0.0, 0.0]
+        self._squares = [0.0, 0.0]
+        self._product = 0.0
+        self._all_nan, self._any, self._is_equal = [True, True], [False, False], True
+
+    def add(self, expected: torch.Tensor, actual: torch.Tensor) -> None:
+        """Take in a part of each tensor."""
+        import torch
+
+        pair = expected, actual
+        self._all_nan = [known and bool(x.isnan().all()) for known, x in zip(self._all_nan, pair, strict=True)]
+        self._any = [known or bool(x.any()) for known, x in zip(self._any, pair, strict=True)]
+        a, b = (torch.nan_to_num(x, nan=0.0, posinf=0.0, neginf=0.0).clamp(-_HUGE, _HUGE) for x in pair)
+        self._is_equal &= torch.equal(a, b)
+        means, count = [float(a.mean()), float(b.mean())], a.numel()
+        a, b = a - means[0], b - means[1]
+        off = [mean - known for mean, known in zip(means, self._means, strict=True)]
+        weight = self._count * count / (self._count + count)
+        for index, x in enumerate((a, b)):
+            self._squares[index] += float(x.dot(x)) + off[index] ** 2 * weight
+            self._means[index] += off[index] * count / (self._count + count)
+        self._product += float(a.dot(b)) + off[0] * off[1] * weight
+        self._count += count
+
+    @property
+    def correlation(self) -> float:
+        """As `correlation` of the whole tensors."""
+        if any(self._all_nan):
+            return float(all(self._all_nan))
+        if any(self._any) and not all(self._any):
+            return 0.0
+        if self._is_equal or 0.0 in self._squares:
+            return 1.0
+        return min(1.0, self._product / (math.sqrt(self._squares[0]) * math.sqrt(self._squares[1])))
 
 
 def unit_in_last_place(

@@ -9,16 +9,18 @@ decides nothing: it is undefined for a constant, and x correlates with 1000 x.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from ttnn_jit.golden.distances import (
     OVERFLOW,
+    CorrelationSums,
     as_integers,
     correlation,
     index_of_largest,
     is_close_by_torch,
+    place_in,
     unit_in_last_place,
     unit_of_block,
 )
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 
 _HALF_ULP_SLACK = 1.0 + 2.0**-20
 """The factor of a bound that allows for the rounding of the float64 golden itself."""
+_PART = 2**22
+"""Elements of a large result that are judged at a time: each takes some hundred bytes meanwhile."""
 _SMALLEST_NORMAL = 2.0**-126
 """Smaller magnitudes are flushed to zero by chips, and by products of bfloat16 on every target."""
 
@@ -55,15 +59,16 @@ class Tolerance:
         max_ulp: Units in the last place of the result's type at the golden; for block floats, of the block.
         atol: An absolute difference.
         relative: A factor of the golden's magnitude plus the root mean square of all its elements.
-        noise: Computes, per element, the change of the golden when its operands change by their own tolerances;
-            infinite where float32 gives no number. It is called only where the other parts do not suffice.
+        noise: Gives estimates, per element, of the change of the golden when its operands change by their own
+            tolerances, each at least the one before; infinite where float32 gives no number. It is called only where
+            the other parts do not suffice, and asked until one does.
         by_rms: Judge the root mean square of all differences, not each element.
     """
 
     max_ulp: float = 0.5
     atol: float = 0.0
     relative: float = 0.0
-    noise: Callable[[], torch.Tensor] | None = None
+    noise: Callable[[], Iterable[torch.Tensor]] | None = None
     by_rms: bool = False
 
     def __str__(self) -> str:
@@ -109,8 +114,9 @@ def judge(got: torch.Tensor, golden: torch.Tensor, result_format: ResultFormat, 
     """The verdict on `got` and its `golden`, which has the same shape and is float64 or integers."""
     if result_format.dtype.is_integer:
         return _judge_integers(got, as_integers(golden, result_format.dtype), tolerance)
-    result = got.double()
-    pair = _Comparison.compare(result, _with_flushed_nan(golden.double(), result, result_format), result_format)
+    if got.numel() > _PART and not tolerance.by_rms and not result_format.dtype.is_block_float:
+        return _judge_parts(got, golden, result_format, tolerance)
+    pair = _Comparison.of(got, golden, result_format)
     differing = (pair.result.isnan() != pair.exact.isnan()).nonzero()
     first = tuple(differing[0].tolist()) if len(differing) else None
     reason = _reason(pair, result_format, tolerance)
@@ -159,6 +165,12 @@ class _Comparison(NamedTuple):
         return self.distance.isinf() | (self.distance > 0) & ~(self.distance <= _HALF_ULP_SLACK * allowed)
 
     @staticmethod
+    def of(got: torch.Tensor, golden: torch.Tensor, result_format: ResultFormat) -> _Comparison:
+        """The comparison of a result with its golden."""
+        result = got.double()
+        return _Comparison.compare(result, _with_flushed_nan(golden.double(), result, result_format), result_format)
+
+    @staticmethod
     def compare(result: torch.Tensor, golden: torch.Tensor, result_format: ResultFormat) -> _Comparison:
         """The comparison of a result with a golden, which may exceed the range of the type."""
         import torch
@@ -190,9 +202,107 @@ def _reason(pair: _Comparison, result_format: ResultFormat, tolerance: Tolerance
     reason = _nan_mismatch(pair) or judge_pair(pair, without_noise, underflow, 0.0)
     if not reason or tolerance.noise is None:
         return reason
-    noise = tolerance.noise()
-    pair = pair.where(noise.isfinite())
-    return _nan_mismatch(pair) or judge_pair(pair, without_noise, underflow, noise.nan_to_num(posinf=0.0))
+    for noise in tolerance.noise():
+        judged = pair.where(noise.isfinite())
+        reason = _nan_mismatch(judged) or judge_pair(judged, without_noise, underflow, noise.nan_to_num(posinf=0.0))
+        if not reason:
+            break
+    return reason
+
+
+def _judge_parts(got: torch.Tensor, golden: torch.Tensor, result_format: ResultFormat, tolerance: Tolerance) -> Verdict:
+    """The verdict on a large result, whose elements are judged one by one: what is computed of a part is freed."""
+    import torch
+
+    shape, flat = tuple(got.shape), [torch.split(each.reshape(-1), _PART) for each in (got, golden)]
+    nans, first, units, is_close, sums = 0, None, 0.0, True, CorrelationSums()
+    sizes = []
+    for number, (own, right) in enumerate(zip(*flat, strict=True)):
+        pair = _Comparison.of(own, right, result_format)
+        differing = (pair.result.isnan() != pair.exact.isnan()).nonzero()
+        nans += len(differing)
+        if first is None and len(differing):
+            first = place_in(shape, number * _PART + int(differing[0]))
+        units = max(units, float(pair.ulp.max()))
+        is_close &= is_close_by_torch(pair.result, pair.exact, result_format.dtype)
+        sums.add(pair.exact, pair.result)
+        sizes.append(root_mean_square(pair.exact) * (len(own) / got.numel()) ** 0.5)
+    size = torch.stack(sizes).norm()
+
+    def reason(noise: torch.Tensor | None) -> str:
+        found = (
+            _reason_of_part(_Comparison.of(own, right, result_format), result_format, tolerance, size, part)
+            for own, right, part in zip(
+                *flat, [None] * len(sizes) if noise is None else torch.split(noise.reshape(-1), _PART), strict=True
+            )
+        )
+        return _joined([*found], shape)
+
+    wrong = reason(None)
+    for noise in tolerance.noise() if wrong and tolerance.noise is not None else ():
+        wrong = reason(noise)
+        if not wrong:
+            break
+    return Verdict(not wrong, wrong, sums.correlation, units, nans, first, is_close)
+
+
+class _OutsideOfPart(NamedTuple):
+    """The elements of a part that are wrong.
+
+    Attributes:
+        nans: How many are NaN in one of the two alone.
+        outside: How many others are off.
+        ratio: Of the worst, its distance over the allowed one; infinite of NaN.
+        worst: The place of the worst, or of the first NaN.
+        text: What is wrong there.
+    """
+
+    nans: int
+    outside: int
+    ratio: float
+    worst: int
+    text: str
+
+
+def _reason_of_part(
+    pair: _Comparison,
+    result_format: ResultFormat,
+    tolerance: Tolerance,
+    size: torch.Tensor,
+    noise: torch.Tensor | None,
+) -> _OutsideOfPart:
+    underflow = _SMALLEST_NORMAL if result_format.flushes else 0.0
+    allowed: torch.Tensor = tolerance.max_ulp * pair.unit + tolerance.atol + underflow
+    if tolerance.relative:
+        allowed = allowed + tolerance.relative * (pair.exact.abs() + size)
+    if noise is not None:
+        pair, allowed = pair.where(noise.isfinite()), allowed + noise.nan_to_num(posinf=0.0)
+    differing = (pair.result.isnan() != pair.exact.isnan()).nonzero()
+    if len(differing):
+        first = int(differing[0])
+        return _OutsideOfPart(len(differing), 0, math.inf, first, _described(pair, (first,)))
+    outside = pair.exceeds(allowed)
+    count = int(outside.sum())
+    if not count:
+        return _OutsideOfPart(0, 0, 0.0, 0, "")
+    ratios = (pair.distance / allowed).nan_to_num(nan=math.inf, posinf=math.inf).masked_fill(~outside, 0.0)
+    worst = index_of_largest(ratios)
+    return _OutsideOfPart(0, count, float(ratios[worst]), worst[0], _excess(pair, allowed, worst))
+
+
+def _joined(parts: Sequence[_OutsideOfPart], shape: tuple[int, ...]) -> str:
+    """What is wrong in all parts; empty if nothing is."""
+    nans, outside = sum(each.nans for each in parts), sum(each.outside for each in parts)
+    if not nans and not outside:
+        return ""
+    number = next(index for index, each in enumerate(parts) if each.nans) if nans else -1
+    if number < 0:
+        number = max(range(len(parts)), key=lambda index: parts[index].ratio)
+    place = [*place_in(shape, number * _PART + parts[number].worst)]
+    text, total = parts[number].text, math.prod(shape)
+    if nans:
+        return f"{nans} of {total} elements are NaN in the result or the golden alone, the first at {place}: {text}"
+    return f"{outside} of {total} elements are off, the worst at {place}: {text}"
 
 
 def _judge_integers(got: torch.Tensor, golden: torch.Tensor, tolerance: Tolerance) -> Verdict:
@@ -256,9 +366,14 @@ def _reason_by_element(pair: _Comparison, tolerance: Tolerance, underflow: float
     )
     return (
         f"{int(outside.sum())} of {outside.numel()} elements are off, the worst at {list(worst)}: "
-        f"{_described(pair, worst)}, {float(pair.ulp[worst]):.6g} ulp, where "
-        f"{float((allowed / pair.unit)[worst]):.6g} are allowed"
+        f"{_excess(pair, allowed, worst)}"
     )
+
+
+def _excess(pair: _Comparison, allowed: torch.Tensor, at: tuple[int, ...]) -> str:
+    """A distance and the allowed one, in units."""
+    units = float((allowed / pair.unit)[at])
+    return f"{_described(pair, at)}, {float(pair.ulp[at]):.6g} ulp, where {units:.6g} are allowed"
 
 
 def _reason_by_rms(pair: _Comparison, tolerance: Tolerance, underflow: float, noise: torch.Tensor | float) -> str:

@@ -143,7 +143,8 @@ class JudgedOp:
         judged: tuple[torch.Tensor, torch.Tensor, TensorSpec],
     ) -> Outcome:
         got, right, spec = judged
-        tolerance = self._tolerance(index, spec)
+        exact = golden if self._read.operation.compared_elements is None and not self._mesh else None
+        tolerance = self._tolerance(index, spec, exact)
         right = right.to(spec.dtype.torch) if spec.dtype.compute.is_bool else _plain(right)
         exact = right if not right.is_floating_point() else right.double()
         if _is_exact(got, right):
@@ -153,24 +154,29 @@ class JudgedOp:
         dtype = self._read.results[0 if self._mesh else index].dtype.mlir
         return Outcome(verdict, result, _plain(golden), dtype, str(tolerance), self._call.operands)
 
-    def _tolerance(self, index: int, spec: TensorSpec) -> Tolerance:
+    def _tolerance(self, index: int, spec: TensorSpec, exact: torch.Tensor | None) -> Tolerance:
+        """The tolerance of a result, whose golden is `exact`, if it is known."""
         if self._relative is not None:
             return chained_tolerance(self._relative, partial(self._judged.noise, index, self._relative))
         bound = bound_of(self._read, spec, on_chip=self._is_on_chip)
         if not bound.error:
             return Tolerance(bound.units, relative=bound.relative)
-        return Tolerance(bound.units, relative=bound.relative, noise=partial(self._noise, index, spec, bound.error))
+        exact = exact.double() if exact is not None and exact.is_floating_point() else None
+        noise = partial(self._noise, index, spec, bound.error, exact)
+        return Tolerance(bound.units, relative=bound.relative, noise=noise)
 
-    def _noise(self, index: int, spec: TensorSpec, error: float) -> torch.Tensor:
+    def _noise(self, index: int, spec: TensorSpec, error: float, exact: torch.Tensor | None) -> Iterator[torch.Tensor]:
         """The change of the golden with its operands, and of sums that a chip rounds to bfloat16."""
         import torch
 
         rounded = self._read.operation.accumulator_error
         if rounded is None or not self._is_on_chip or spec.dtype.is_compute_type:
-            return self._judged.noise(index, error, narrows=spec.dtype not in WIDE_FLOATS)
+            yield from self._judged.noise(index, error, narrows=spec.dtype not in WIDE_FLOATS, exact=exact)
+            return
         call = self._read.call(dict(zip(self._keys, self._call.operands, strict=True)).get)
         off: torch.Tensor = rounded(torch, call).nan_to_num(nan=0.0, posinf=0.0)
-        return self._judged.noise(index, _SUM_ERROR) + off
+        for noise in self._judged.noise(index, _SUM_ERROR, exact=exact):
+            yield noise + off
 
 
 class OpBound(NamedTuple):

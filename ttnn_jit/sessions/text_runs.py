@@ -126,7 +126,7 @@ class GoldenRun:
     ) -> None:
         self._module = module
         self._name = name
-        self._run = SteppedRun(module, name, inputs)
+        self._run = SteppedRun(module, name, inputs, frees=recorder is None)
         self._recorder = recorder or Recorder(lambda: ISOLATED, _ignore)
         self._origin = origin
         self._names: dict[SSAValue, str] = {}
@@ -294,9 +294,9 @@ def _text_of(op: Operation) -> str:
     return op_text(op, locations=True, local_scope=True, names=names_around(op)).strip()
 
 
-def _difference(stepped: torch.Tensor, golden: torch.Tensor | None) -> torch.Tensor:
+def _difference(stepped: torch.Tensor, golden: torch.Tensor | None) -> Iterator[torch.Tensor]:
     """The distance of ops, one by one, from their goldens."""
-    return stepped.double() * 0 if golden is None else (stepped.double() - golden.double()).abs()
+    yield stepped.double() * 0 if golden is None else (stepped.double() - golden.double()).abs()
 
 
 def _ignore(_: Finding) -> None:

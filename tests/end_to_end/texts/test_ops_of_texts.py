@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from ttnn_jit.compiler.texts.text_programs import TextModule
+from ttnn_jit.compiler.texts.text_steps import SteppedRun
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.frontend.ir.texts import entries_of, parse_texts
 from ttnn_jit.ops.texts import movement_texts
@@ -63,6 +64,9 @@ OPS = {
             ("ttnn", 3, "core_grid = #ttnn.core_coord<8, 8>, ", "2x1x20x6", "1x1x1x6"),
         )
     },
+    "rotation of seven positions in a tile": (
+        "ttnn.rotary_embedding : 1x4x7x64xbf16, 1x1x7x64xbf16, 1x1x7x64xbf16 -> 1x4x32x64xbf16"
+    ),
     "matmul": "ttir.matmul {transpose_b = true} : 3x8xbf16, 5x8xbf16 -> 3x5xbf16",
     "convolution": (
         f"ttir.convolution {{convolution_layout = {CONVOLUTION}, feature_group_count = 2 : i64, batch_group_count = 1"
@@ -450,3 +454,36 @@ def test_marks_in_a_text_change_nothing():
     }"""
     x = torch.randn(3)
     assert torch.equal(loaded(text).program("main")(x)[0], x)
+
+
+def test_a_run_beside_goldens_forgets_values_that_no_later_op_reads():
+    module = loaded("""
+      func.func private @twice(%a: tensor<4xf32>) -> tensor<4xf32> {
+        %0 = "ttir.add"(%a, %a) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+        %1 = "ttir.exp"(%a) : (tensor<4xf32>) -> tensor<4xf32>
+        return %0 : tensor<4xf32>
+      }
+      func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+        %0 = func.call @twice(%x) : (tensor<4xf32>) -> tensor<4xf32>
+        %1 = "ttir.neg"(%0) : (tensor<4xf32>) -> tensor<4xf32>
+        %2 = "ttir.add"(%1, %0) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+        %3 = "ttir.exp"(%2) : (tensor<4xf32>) -> tensor<4xf32>
+        return %3 : tensor<4xf32>
+      }""")
+    run = SteppedRun(module, "main", [torch.ones(4)], frees=True)
+    held = [len(run.values) for _ in run.steps()]
+    assert held == [3, 4, 2, 3, 2]
+    assert torch.equal(run.results[0], torch.ones(4))
+    assert len(run.values) == 1
+
+
+def test_an_index_that_the_program_computes_is_held_within_the_table():
+    module = loaded("""
+      func.func @main(%i: tensor<4xi32>, %w: tensor<3x2xf32>) -> tensor<4x2xf32> {
+        %0 = "ttir.add"(%i, %i) : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+        %1 = "ttir.embedding"(%0, %w) : (tensor<4xi32>, tensor<3x2xf32>) -> tensor<4x2xf32>
+        return %1 : tensor<4x2xf32>
+      }""")
+    inputs = [torch.tensor([-7, 0, 1, 2**30 - 1], dtype=torch.int32), torch.arange(6.0).reshape(3, 2)]
+    assert not [reason for each in GoldenRun(module, "main", inputs).compared() for reason in each.failures]
+    assert torch.equal(module.program("main")(*inputs)[0], inputs[1][torch.tensor([0, 0, 2, 2])])

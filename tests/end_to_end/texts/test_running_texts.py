@@ -168,3 +168,59 @@ def test_a_dash_as_output_is_standard_output(file, tmp_path, monkeypatch, capsys
     assert main([*command, str(path), "-o", "-"]) == 0
     assert "matmul" in capsys.readouterr().out
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_all_entry_points_of_two_texts_are_compared_in_order(tmp_path, capsys):
+    first, second, other = (tmp_path / f"{name}.mlir" for name in ("first", "second", "other"))
+    function = """module {{
+  func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {{
+    %0 = "ttir.{}"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }}
+}}
+"""
+    first.write_text(function.format("exp") + function.format("neg"))
+    second.write_text(function.format("exp") + function.format("abs"))
+    other.write_text(function.format("exp"))
+    assert main(["compare", str(first), str(first)]) == 0
+    assert main(["compare", str(first), str(second)]) == 1
+    said = capsys.readouterr().out
+    assert said.count("@main, entry point 1:") == 2
+    assert said.count("DIFFERENT") == 1
+    assert main(["compare", str(first), str(other)]) == 1
+    assert "has 2 entry points" in capsys.readouterr().err
+
+
+DRAWN = """
+module {
+  func.func @main(%x: tensor<2x64x3x3xf32>, %w: tensor<32x64x3x3xf32>
+      {ttcore.argument_type = #ttcore.argument_type<parameter>},
+      %s: tensor<64xf32>, %v: tensor<64xf32>, %i: tensor<50x1xi32>, %j: tensor<50x1xi32>, %m: tensor<64x64xf32>)
+      -> (tensor<2x64x3x3xf32>, tensor<50xf32>, tensor<64x64xf32>, tensor<32x64x3x3xf32>) {
+    %0 = "stablehlo.batch_norm_inference"(%x, %s, %s, %s, %v) <{epsilon = 1.0e-5 : f32, feature_index = 1 : i64}>
+      : (tensor<2x64x3x3xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>) -> tensor<2x64x3x3xf32>
+    %1 = stablehlo.concatenate %i, %j, dim = 1 : (tensor<50x1xi32>, tensor<50x1xi32>) -> tensor<50x2xi32>
+    %2 = stablehlo.slice %m [0:7, 0:5] : (tensor<64x64xf32>) -> tensor<7x5xf32>
+    %3 = "ttir.gather"(%2, %1) <{offset_dims = array<i64>, collapsed_slice_dims = array<i64: 0, 1>,
+      operand_batching_dims
+      = array<i64>, start_indices_batching_dims = array<i64>, start_index_map = array<i64: 0, 1>, index_vector_dim
+      = 1 : si64, slice_sizes = array<i64: 1, 1>, indices_are_sorted = false}>
+      : (tensor<7x5xf32>, tensor<50x2xi32>) -> tensor<50xf32>
+    %4 = stablehlo.custom_call @tt.mark_argument(%m) {api_version = 0 : i32, mhlo.frontend_attributes =
+      {ttcore.argument_type = "parameter", ttir.name = "m"}} : (tensor<64x64xf32>) -> tensor<64x64xf32>
+    return %0, %3, %4, %w : tensor<2x64x3x3xf32>, tensor<50xf32>, tensor<64x64xf32>, tensor<32x64x3x3xf32>
+  }
+}
+"""
+
+
+def test_drawn_inputs_are_parameters_variances_and_indices_as_programs_have_them():
+    (module,) = parse_texts(DRAWN, "text.mlir")
+    text = TextModule(module, PRESETS["cpu"])
+    x, w, s, v, i, j, m = draw_inputs(text.functions["main"], text.program("main").arguments, 0)
+    assert float(x.std()) == pytest.approx(1.0, abs=0.1)
+    assert float(w.std()) == pytest.approx(576**-0.5, rel=0.1)
+    assert float(m.std()) == pytest.approx(64**-0.5, rel=0.1)
+    assert bool((v >= 0).all())
+    assert bool((s < 0).any())
+    assert {*i.flatten().tolist(), *j.flatten().tolist()} <= {*range(5)}

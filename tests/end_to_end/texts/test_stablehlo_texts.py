@@ -181,13 +181,27 @@ def test_a_custom_call_is_refused_by_its_target(tmp_path, capsys):
     assert "text.mlir:3:3: `stablehlo.custom_call@lapack` is not executed here" in capsys.readouterr().err
 
 
-def test_the_portable_form_is_refused_with_what_converts_it(tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('"vhlo.func_v1"() ({\n  "vhlo.return_v1"() : () -> ()\n}) : () -> ()\n', "1:1"),
+        ("module {\n  vhlo.func_v1 @main(%a: !vhlo.tensor_v1<4x!vhlo.f32_v1>) -> () {\n  }\n}\n", "2:3"),
+    ],
+)
+def test_the_portable_form_is_refused_with_what_converts_it(text, place, tmp_path, capsys):
     file = tmp_path / "text.mlir"
-    file.write_text('"vhlo.func_v1"() ({\n  "vhlo.return_v1"() : () -> ()\n}) : () -> ()\n')
+    file.write_text(text)
     assert main(["run", str(file)]) == 1
     error = capsys.readouterr().err
-    assert "text.mlir:1:1: `vhlo.func_v1` is of VHLO" in error
+    assert f"text.mlir:{place}: `vhlo.func_v1` is of VHLO" in error
     assert "--vhlo-legalize-to-stablehlo" in error
+
+
+def test_an_unknown_op_in_an_assembly_of_its_own_is_refused_by_name(tmp_path, capsys):
+    file = tmp_path / "text.mlir"
+    file.write_text("func.func @main(%a: tensor<4xf32>) {\n  check.expect %a : tensor<4xf32>\n  return\n}\n")
+    assert main(["run", str(file)]) == 1
+    assert "text.mlir:2:3: Operation check.expect is not registered" in capsys.readouterr().err
 
 
 COMPOSITE = """

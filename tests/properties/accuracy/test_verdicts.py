@@ -11,8 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ttnn_jit import ttnn
+from ttnn_jit.golden import verdict
 from ttnn_jit.golden.verdict import ResultFormat, Tolerance, judge, relative_of_pcc
 from ttnn_jit.specs.tensor_spec import DataType
+from ttnn_jit.ttnn.observing import comparison_tolerances
 
 SCALARS = {DataType.FLOAT32: torch.float32, DataType.BFLOAT16: torch.bfloat16}
 BITS = {DataType.FLOAT32: 23, DataType.BFLOAT16: 7}
@@ -162,14 +164,49 @@ def test_noise_of_operands_is_computed_only_if_needed_and_widens_the_bound():
     golden = torch.tensor([0.0, 1.0]).double()
 
     def noise():
-        asked.append(True)
-        return torch.tensor([1e-3, 0.0]).double()
+        for size in (1e-4, 1e-3):
+            asked.append(size)
+            yield torch.tensor([size, 0.0]).double()
 
     def verdict(*values):
         return judge(torch.tensor(values), golden, ResultFormat(DataType.FLOAT32), Tolerance(noise=noise))
 
     assert verdict(0.0, 1.0).matches
     assert not asked
+    assert verdict(9e-5, 1.0).matches
+    assert asked == [1e-4]
     assert verdict(9e-4, 1.0).matches
     assert not verdict(2e-3, 1.0).matches
     assert not verdict(0.0, 1.001).matches
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(golden=goldens, data=st.data(), dtype=st.sampled_from([*SCALARS]), relative=st.sampled_from([0.0, 2.0**-9]))
+def test_a_large_result_is_judged_in_parts_as_it_is_as_a_whole(golden, data, dtype, relative):
+    changed = st.sampled_from([1.0, 1.0, 1.0, 1.0 + 2.0**-8, 1.5, math.nan])
+    values = [rounded(x, dtype) * data.draw(changed) for x in golden]
+    got, exact = torch.tensor(values).to(SCALARS[dtype])[None], torch.tensor(golden, dtype=torch.float64)[None]
+    noise = (lambda: [exact.abs() * 2.0**-20, exact.abs() * 2.0**-7]) if data.draw(st.booleans()) else None
+    tolerance = Tolerance(0.5, relative=relative, noise=noise)
+    whole = judge(got, exact, ResultFormat(dtype), tolerance)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(verdict, "_PART", 7)
+        parts = judge(got, exact, ResultFormat(dtype), tolerance)
+    assert (parts.matches, parts.max_ulp, parts.differing_nans, parts.first_nan, parts.allclose) == (
+        whole.matches,
+        whole.max_ulp,
+        whole.differing_nans,
+        whole.first_nan,
+        whole.allclose,
+    )
+    assert parts.reason.partition(" ")[0] == whole.reason.partition(" ")[0]
+    if exact.isfinite().all() and exact.abs().max() < 1e30:
+        assert parts.pcc == pytest.approx(whole.pcc, abs=1e-6)
+
+
+def test_operands_of_many_elements_are_changed_part_by_part():
+    x = torch.randn(5, 7, dtype=torch.float64)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(comparison_tolerances, "_PART", 8)
+        assert torch.equal(comparison_tolerances._by_parts(torch.Tensor.float, x), x.float())
+        assert torch.equal(comparison_tolerances._by_parts(torch.abs, x.T), x.T.abs())

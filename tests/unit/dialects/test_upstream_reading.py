@@ -189,6 +189,41 @@ def test_nothing_of_the_tables_is_loaded_with_the_package():
     subprocess.run([sys.executable, "-c", textwrap.dedent(program)], check=True, timeout=60)
 
 
+def test_a_log_of_tt_xla_has_its_modules_as_parts():
+    log = """2026-04-06 13:14:19.182 (  17.638s) [        86133140]      module_builder.cc:1220     1| MLIR Module ttir:
+module @first {}
+------------------ END OF MLIR MODULE ------------------
+2026-04-06 13:14:19.182 (  17.640s) [        86133140]      module_builder.cc:1220     1| MLIR Module ttnn:
+module @second {}
+------------------ END OF MLIR MODULE ------------------
+"""
+    assert [(lines, piece.strip()) for lines, piece in pieces_of(log)] == [
+        (0, "module @first {}"),
+        (2, "// -----\n\nmodule @second {}"),
+        (5, "// -----"),
+    ]
+
+
+def test_equal_texts_of_properties_types_and_locations_follow_an_alias_that_changes():
+    text = """#a = array<i64: 1>
+#l = loc("one")
+module {
+  "test.op"() <{x = #a}> : () -> () loc(#l)
+  "test.op"() <{x = #a}> : () -> () loc(#l)
+}
+#a = array<i64: 2>
+module {
+  "test.op"() <{x = #a}> : () -> ()
+}"""
+    module = parse_upstream(text, allow_unregistered=True)
+    found = [op.properties["x"] for op in module.walk() if op.properties.get("x") is not None]
+    assert [tuple(each.get_values()) for each in found] == [(1,), (1,), (2,)]
+    first, second, *_ = (op for op in module.walk() if "x" in op.properties)
+    assert first.properties is not second.properties
+    assert first.location == second.location
+    assert first.location.desc.data == "one"
+
+
 def test_each_declared_result_has_its_name_and_a_variadic_one_is_a_group():
     x, pair = "tensor<4x8xf32>", "(tensor<4x2xf32>, tensor<4x2xi32>)"
     text = f"""func.func @f(%x: {x}, %y: tensor<f32>) -> {x} {{

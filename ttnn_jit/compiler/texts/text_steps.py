@@ -8,7 +8,7 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ttnn_jit.compiler.texts.text_programs import TextModule, require_as_many, zeros
 from ttnn_jit.dialects.locations import location_of
@@ -74,12 +74,16 @@ class SteppedRun:
         module: The module.
         name: The function.
         inputs: Its arguments: one tensor for all devices, or a tensor of each.
+        frees: Whether a value is forgotten after the last op that reads it.
 
     Attributes:
         values: The tensors of every value so far; what is replaced between two steps is what later ones read.
     """
 
-    def __init__(self, module: TextModule, name: str, inputs: Sequence[torch.Tensor | OnDevices]) -> None:
+    def __init__(
+        self, module: TextModule, name: str, inputs: Sequence[torch.Tensor | OnDevices], *, frees: bool = False
+    ) -> None:
+        self._frees = frees
         self._module = module
         self._function: FuncOp = module.functions[name]
         self._devices = math.prod(module.mesh)
@@ -120,9 +124,24 @@ class SteppedRun:
         require_as_many(len(tensors), len(arguments))
         self.values.update(zip(tensors, arguments, strict=True))
         self._watcher.entered(function.sym_name.data)
-        for op in block.ops:
-            yield from self._run_op(op)
+        yield from self._run_ops(block)
         self._watcher.left(function.sym_name.data)
+
+    def _run_ops(self, block: Block) -> Iterator[Step]:
+        """Every op of a block but the last."""
+        last_uses = _last_uses(block) if self._frees else {}
+        for op in [*block.ops][:-1]:
+            yield from self._run_op(op)
+            for value in last_uses.get(op, ()):
+                self.values.pop(value, None)
+
+    def _returned_once(self, function: FuncOp) -> list[OnDevices]:
+        """What a call returned, which the values of the caller hold from here on."""
+        found, last = self._returned(function), function.body.block.last_op
+        if self._frees and last is not None:
+            for value in last.operands:
+                self.values.pop(value, None)
+        return found
 
     def _run_op(self, op: Operation) -> Iterator[Step]:
         if isinstance(op, ReturnOp):
@@ -158,15 +177,15 @@ class SteppedRun:
         callee = self._module.callee(op, name)
         yield from self._run_function(callee, [self.values[each] for each in op.operands if is_tensor(each.type)])
         tensors = [each for each in op.results if is_tensor(each.type)]
-        self.values.update(zip(tensors, self._returned(callee), strict=True))
+        self.values.update(zip(tensors, self._returned_once(callee), strict=True))
 
     def _run_region(self, region: Region, arguments: Sequence[OnDevices]) -> Iterator[Step]:
         """Every op of a region; what it returns is `_of_region` afterwards."""
         block = region.block
         self.values.update(zip(block.args, arguments, strict=True))
-        *ops, last = block.ops
-        for each in ops:
-            yield from self._run_op(each)
+        yield from self._run_ops(block)
+        last = block.last_op
+        assert last is not None, "a region ends with what it returns"
         self._of_region = [self.values[each] for each in last.operands]
 
     def _run_choice(self, op: Operation, _: OpCall) -> Iterator[Step]:
@@ -259,6 +278,18 @@ class SteppedRun:
 
     def _operands(self, read: OpCall) -> dict[SSAValue, OnDevices]:
         return {each: self.values[each] for each in dict.fromkeys(read.operands) if is_tensor(each.type)}
+
+
+def _last_uses(block: Block) -> dict[Operation, list[SSAValue]]:
+    """Op -> the values of the block that no later one reads, regions included."""
+    ops = [*block.ops]
+    last = {value: op for op in ops for value in op.results}
+    own = {*block.args, *last}
+    last.update((value, op) for op in ops for inner in op.walk() for value in inner.operands if value in own)
+    found: dict[Operation, list[SSAValue]] = {}
+    for value, op in last.items():
+        found.setdefault(op, []).append(value)
+    return found
 
 
 _BY_ROLE = {

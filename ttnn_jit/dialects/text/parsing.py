@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import NoReturn, TypeVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerType, LocationAttr, ModuleOp
+from xdsl.dialects.builtin import FunctionType, IntegerType, LocationAttr, ModuleOp
 from xdsl.ir import Attribute, Operation, TypeAttribute
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
@@ -26,7 +26,7 @@ from ttnn_jit.ops.public_names import names_within_one_edit
 _LOCATION_ALIAS = re.compile(r"^#[A-Za-z_][\w$.-]*[ \t]*=[ \t]*loc\(.*\)[ \t\r]*$", re.MULTILINE)
 
 
-_Parsed = TypeVar("_Parsed", bound=Attribute)
+_Parsed = TypeVar("_Parsed")
 
 
 def _bracketed(depth: int) -> str:
@@ -37,6 +37,9 @@ def _bracketed(depth: int) -> str:
 
 _BRACKETED = re.compile(rf"[!#]?[A-Za-z_][\w.$]*+{_bracketed(5)}", re.ASCII)
 """A type or an attribute with a body, as a text spells it."""
+_FUNCTION_TYPE = re.compile(rf'\([^()"]*\)\s*->\s*(?:\([^()"]*\)|!?[A-Za-z_][\w.$]*+(?:{_bracketed(3)})?)', re.ASCII)
+_PROPERTIES = re.compile(r'<\{[^{}"]*\}>')
+_LOCATION = re.compile(r'loc\((?:#[\w.$-]+|unknown|"[^"\\\n]*")\)', re.ASCII)
 
 
 class SourceText:
@@ -108,6 +111,9 @@ class TextParser(Parser):
         self._source = source
         self._location_was_said = False
         self._types: dict[str, TypeAttribute] = {}
+        self._function_types: dict[str, FunctionType] = {}
+        self._properties: dict[str, dict[str, Attribute]] = {}
+        self._locations: dict[str, LocationAttr] = {}
         self._attributes: dict[str, Attribute] = {}
 
     def parse_optional_type(self) -> TypeAttribute | None:
@@ -121,14 +127,31 @@ class TextParser(Parser):
             return parse()
         return self._parsed_once(self._attributes, parse)
 
-    def _parsed_once(self, known: dict[str, _Parsed], parse: Callable[[], _Parsed | None]) -> _Parsed | None:
+    def parse_function_type(self) -> FunctionType:
+        """The function type at the parser's position."""
+        found = self._parsed_once(self._function_types, super().parse_function_type, _FUNCTION_TYPE)
+        assert found is not None, "there is one, or an error"
+        return found
+
+    def parse_optional_properties_dict(self) -> dict[str, Attribute]:
+        """The properties at the parser's position."""
+        parse = super().parse_optional_properties_dict
+        if self._current_token.kind is not MLIRTokenKind.LESS:
+            return parse()
+        found = self._parsed_once(self._properties, parse, _PROPERTIES)
+        return dict(found or ())
+
+    def _parsed_once(
+        self, known: dict[str, _Parsed], parse: Callable[[], _Parsed | None], pattern: re.Pattern[str] = _BRACKETED
+    ) -> _Parsed | None:
         """The result of `parse` at the parser's position, cached by text.
 
         Args:
-            known: Texts up to the bracket that closes their first one, and their results.
+            known: Texts as `pattern` matches them, and their results.
             parse: Called if the text at the position is not known.
+            pattern: What a text begins with; that of a type or an attribute ends where its first bracket is closed.
         """
-        match = _BRACKETED.match(self.lexer.input.content, self.pos)
+        match = pattern.match(self.lexer.input.content, self.pos)
         if match is None:
             return parse()
         spelling = match.group()
@@ -143,7 +166,8 @@ class TextParser(Parser):
 
     def forget_texts(self) -> None:
         """Forgets the texts of types and attributes: an alias in them has another definition from here on."""
-        self._types.clear()
+        for known in (self._types, self._function_types, self._properties, self._locations):
+            known.clear()
         self._attributes.clear()
 
     def module(self) -> ModuleOp:
@@ -185,7 +209,9 @@ class TextParser(Parser):
 
     def parse_optional_location(self) -> LocationAttr | None:
         """The location at the parser's position, if there is one."""
-        location = super().parse_optional_location()
+        parse = super().parse_optional_location
+        is_said = self._current_token.text == "loc"
+        location = self._parsed_once(self._locations, parse, _LOCATION) if is_said else parse()
         self._location_was_said = location is not None
         return location
 

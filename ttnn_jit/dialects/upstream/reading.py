@@ -18,6 +18,9 @@ from ttnn_jit.process.compile_lock import alone
 from ttnn_jit.process.dataclass import dataclass
 
 _SPLIT = re.compile(r"^[ \t]*// -----[ \t]*$", re.MULTILINE)
+_LOGGED = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:[\d.]+ \([^\n]*\| .*$", re.MULTILINE)
+_END_OF_LOGGED = re.compile(r"^-+ END OF MLIR MODULE -+$", re.MULTILINE)
+"""The lines that tt-xla's log has before and after a module."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,12 @@ def _in_words_of_mlir(message: str) -> str:
 
 
 def pieces_of(text: str) -> Iterator[tuple[int, str]]:
-    """The parts of a file between lines ``// -----``, each with the number of lines before it."""
+    """The parts of a file between lines ``// -----``, each with the number of lines before it.
+
+    A log of tt-xla has its modules as parts.
+    """
+    if _END_OF_LOGGED.search(text):
+        text = _END_OF_LOGGED.sub("// -----", _LOGGED.sub("", text))
     start = lines = 0
     for mark in _SPLIT.finditer(text):
         piece = text[start : mark.start()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -26,6 +26,7 @@ from xdsl.dialects.builtin import (
     RankedStructure,
     UnrankedMemRefType,
     UnregisteredAttr,
+    UnregisteredOp,
     i1,
 )
 from xdsl.ir import Attribute, BuiltinAttribute, Data, Operation, ParametrizedAttribute, SSAValue
@@ -38,7 +39,7 @@ from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ttnn_jit.dialects.locations import location_attribute
-from ttnn_jit.dialects.text.parsing import SourceText, TextParser
+from ttnn_jit.dialects.text.parsing import SourceText, TextParser, UnknownOperationError
 from ttnn_jit.dialects.upstream import tables, xdsl_syntax
 from ttnn_jit.dialects.upstream.context import UpstreamContext
 from ttnn_jit.dialects.upstream.fast_lexer import FastLexer
@@ -247,6 +248,8 @@ class UpstreamParser(TextParser):
         if word.kind is MLIRTokenKind.BARE_IDENT:
             self._consume_token()
             kind = self._get_op_by_name(word.text)
+            if issubclass(kind, UnregisteredOp):
+                self._refuse_assembly(word.text, word.span)
             stack.append(kind.dialect_name())
             op = self._custom(kind)
             location = self.parse_optional_location()
@@ -259,6 +262,10 @@ class UpstreamParser(TextParser):
         op.location = location_attribute(self._source.location(position)) if location is None else location
         self._bind(op, results, position)
         return op
+
+    def _refuse_assembly(self, name: str, span: Span) -> NoReturn:
+        """Refuses an op of an unknown assembly; in generic form it would be read."""
+        raise UnknownOperationError(name, self._close_names(name), span)
 
     def _custom(self, kind: type[Operation]) -> Operation:
         """An op in its own assembly: by its class, and if that refuses it, by the tables."""

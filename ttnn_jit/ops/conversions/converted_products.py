@@ -243,6 +243,7 @@ INFERENCE = conversion(
     _inference_in_torch,
     sharded_by=sharding_rules.normalized,
     in_float32=True,
+    not_negative=("variance",),
     epsilon=REQUIRED,
     feature_index=REQUIRED,
 )

@@ -292,6 +292,7 @@ class TextOperation:
         golden: ``golden(torch, call)``: the result, or several, on torch tensors: floats as float64.
         is_random: Its results are drawn: a golden tells their shape alone.
         index_limits: Operand -> ``limit(call)``, the number of values that its integers may have; None for any number.
+        not_negative: Operands that are never negative, such as a variance.
         role: Its part in a function.
         rounds_intermediates: Intermediate values are rounded to the element type of its operands.
         updates: The operand that an op without results writes: later ops read its result there.
@@ -314,6 +315,7 @@ class TextOperation:
     golden: Callable[[Any, TextCall], Any]
     is_random: bool = False
     index_limits: Mapping[str, Callable[[TextCall], int | None]] = field(default_factory=dict)
+    not_negative: tuple[str, ...] = ()
     role: Role = Role.COMPUTES
     in_float32: bool = False
     rounds_intermediates: bool = False
@@ -361,6 +363,7 @@ class TextOperation:
 _OPTIONS = (
     "is_random",
     "index_limits",
+    "not_negative",
     "role",
     "in_float32",
     "rounds_intermediates",

@@ -11,7 +11,7 @@ from ttnn_jit.ops.attention.kv_caches import PAGED_FILL_CACHE as PAGED_FILL_BY_T
 from ttnn_jit.ops.attention.kv_caches import PAGED_UPDATE_CACHE as PAGED_UPDATE_BY_INDEX
 from ttnn_jit.ops.attention.rotary import ROTARY_EMBEDDING
 from ttnn_jit.ops.families.decomposition import Ops, Value
-from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
+from ttnn_jit.ops.families.text_operation import REQUIRED, OpenResult, TextCall, text
 from ttnn_jit.ops.movement.heads import NLP_CREATE_QKV_HEADS_DECODE as CREATE_HEADS
 from ttnn_jit.ops.movement.sequences import arange
 from ttnn_jit.specs.tensor_spec import DataType
@@ -118,12 +118,19 @@ def _angles(call: TextCall) -> tuple[int, ...]:
 def _rotary(ops: Ops, call: TextCall) -> Value:
     cos, sin = (ops.expand(each, _angles(call)) for each in (call.cos_cache, call.sin_cache))
     found: Value = ops.call(ROTARY_EMBEDDING, [call.input, cos, sin], call.token_index)
-    return found
+    missing = _missing_positions(call)
+    return ops.pad(found, [(0, 0), (0, 0), (0, missing), (0, 0)], 0.0) if missing else found
+
+
+def _missing_positions(call: TextCall) -> int:
+    """Positions of the result beyond those of the operand: tt-metal fills a tile, with any numbers; here they are 0."""
+    return 0 if isinstance(call.result, OpenResult) else max(0, call.result.shape[2] - call.input.shape[2])
 
 
 def _rotary_in_torch(torch: Any, call: TextCall) -> Any:
     cos, sin = (each.expand(_angles(call)) for each in (call.cos_cache, call.sin_cache))
-    return ROTARY_EMBEDDING.golden(torch, call.input, cos, sin, call.token_index)
+    found = ROTARY_EMBEDDING.golden(torch, call.input, cos, sin, call.token_index)
+    return torch.nn.functional.pad(found, (0, 0, 0, _missing_positions(call)))
 
 
 ROTARY = text(

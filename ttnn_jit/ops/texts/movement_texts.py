@@ -198,11 +198,17 @@ def _embedding(ops: Ops, call: TextCall) -> Value:
     return ops.reshaped(ops.embedding(index, ops.reshaped(call.weight, _rows(call.weight.shape))), call.result.shape)
 
 
+def _embedding_in_torch(_: Any, call: TextCall) -> Any:
+    """An index that the program computes may be any number, and is held within the table."""
+    rows = _rows(call.weight.shape)
+    return call.in_result_shape(call.weight.reshape(rows)[call.input.long().clamp(0, rows[0] - 1)])
+
+
 EMBEDDING = text(
     "ttir.embedding ttnn.embedding",
     "input weight",
     _embedding,
-    lambda _, call: call.in_result_shape(call.weight.reshape(_rows(call.weight.shape))[call.input.long()]),
+    _embedding_in_torch,
     index_limits={"input": lambda call: _rows(call.weight.shape)[0]},
     padding_idx=None,
 )

@@ -34,6 +34,7 @@ _INFERENCE: dict[str, Any] = {
     "epsilon": REQUIRED,
     "dimension": 1,
     "in_float32": True,
+    "not_negative": ("variance",),
 }
 INFERENCE = text(
     "ttir.batch_norm_inference",

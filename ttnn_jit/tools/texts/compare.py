@@ -25,33 +25,46 @@ def main(options: argparse.Namespace) -> int:
     """Prints a line per result, with its bound; 1 if a result is outside."""
     for file in (options.file, options.other):
         require_file(file)
+    pairs = _pairs(options)
+    matches = True
+    for number, (first, second) in enumerate(pairs):
+        if len(pairs) > 1:
+            print(f"@{first[1]}, entry point {number}:")
+        matches &= _compare(options, first, second)
+    return 0 if matches else 1
+
+
+def _pairs(options: argparse.Namespace) -> list[tuple[tuple[TextModule, str], tuple[TextModule, str]]]:
+    """The entry points of both files, in order."""
+    first, second = (chosen_entries(options, *read_text(file)) for file in (options.file, options.other))
+    if len(first) != len(second):
+        raise ArgumentError(
+            f"{options.file} has {len(first)} entry points, and {options.other} has {len(second)}",
+            help="name one: `--entry NAME`",
+        )
+    return [*zip(first, second, strict=True)]
+
+
+def _compare(options: argparse.Namespace, first: tuple[TextModule, str], second: tuple[TextModule, str]) -> bool:
     results = []
     inputs: list[torch.Tensor] | None = None
-    for file in (options.file, options.other):
-        ((module, entry),) = _only(options, file)
-        inputs = inputs_of(options, module, entry) if inputs is None else _for(module.program(entry).arguments, inputs)
+    for module, entry in (first, second):
         program = module.program(entry)
+        inputs = inputs_of(options, module, entry) if inputs is None else _for(program.arguments, inputs)
         results.append((program.results, program(*inputs)))
-    (specs, first), (_, second) = results
-    if [tuple(each.shape) for each in first] != [tuple(each.shape) for each in second]:
+    (specs, left), (_, right) = results
+    if [tuple(each.shape) for each in left] != [tuple(each.shape) for each in right]:
         raise ArgumentError("the two texts have results of different shapes")
     matches = True
-    for index, (spec, left, right) in enumerate(zip(specs, first, second, strict=True)):
-        verdict, bound = _verdict(left, right, spec.dtype)
+    for index, (spec, own, other) in enumerate(zip(specs, left, right, strict=True)):
+        verdict, bound = _verdict(own, other, spec.dtype)
         matches &= verdict.matches
         print(
             f"result {index} {spec.dtype.mlir}{list(spec.shape)}: {'equal' if verdict.matches else 'DIFFERENT'}, "
             f"bound {bound}, pcc {verdict.pcc:.6f}, NaN in one alone: {verdict.differing_nans}"
             + (f"; {verdict.reason}" if verdict.reason else "")
         )
-    return 0 if matches else 1
-
-
-def _only(options: argparse.Namespace, file: str) -> list[tuple[TextModule, str]]:
-    found = chosen_entries(options, *read_text(file))
-    if len(found) != 1:
-        raise ArgumentError(f"{file} has {len(found)} entry points", help="name one: `--entry NAME`")
-    return found
+    return matches
 
 
 def _for(specs: Sequence[TensorSpec], inputs: list[torch.Tensor]) -> list[torch.Tensor]:

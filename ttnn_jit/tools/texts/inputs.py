@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import BlockArgument
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.source import Location
-from ttnn_jit.dialects.text_calls.index_limits import index_limit
+from ttnn_jit.dialects.text_calls.index_limits import index_limit, is_not_negative
 from ttnn_jit.dialects.text_calls.tensor_types import is_tensor
+from ttnn_jit.dialects.text_calls.text_attributes import attributes_of
 from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.transforms.texts.passes.tt_populate_argument_types import ARGUMENT_TYPE, argument_kind
 
 if TYPE_CHECKING:
     import torch
@@ -32,18 +36,39 @@ def require_memory(specs: Sequence[TensorSpec], location: Location | None = None
 
 
 def draw_inputs(function: FuncOp, specs: Sequence[TensorSpec], seed: int) -> list[torch.Tensor]:
-    """Normally distributed floats; integers of all magnitudes, or below the limit of the op that reads them."""
+    """Normally distributed floats; integers of all magnitudes, or below the limit of the op that reads them.
+
+    Parameters of several dimensions are scaled, as those of a network are, so that results do not grow layer by layer.
+    """
     import torch
 
     generator = torch.Generator().manual_seed(seed)
     arguments = [each for each in function.body.block.args if is_tensor(each.type)]
-    return [_drawn(spec, index_limit(value), generator) for value, spec in zip(arguments, specs, strict=True)]
+    return [_drawn(function, value, spec, generator) for value, spec in zip(arguments, specs, strict=True)]
 
 
-def _drawn(spec: TensorSpec, limit: int | None, generator: torch.Generator) -> torch.Tensor:
+def _scale(function: FuncOp, value: BlockArgument, shape: Sequence[int]) -> float:
+    """The factor of a parameter: its sums of products then have about the size of what they multiply.
+
+    Kernels of images have their outputs first; of a matrix the larger dimension is taken for the outputs.
+    """
+    if len(shape) < 2 or 0 in shape or _kind(function, value) != "parameter":
+        return 1.0
+    outputs = shape[0] if len(shape) > 3 else max(shape)
+    return math.sqrt(outputs / math.prod(shape))
+
+
+def _kind(function: FuncOp, value: BlockArgument) -> str:
+    """What an argument is; of a text of StableHLO as tt-xla leaves it, the mark on it says so."""
+    marks = (attributes_of(use.operation).get("mhlo.frontend_attributes") for use in value.uses)
+    marked = (str(each.get(ARGUMENT_TYPE, "")) for each in marks if isinstance(each, dict))
+    return argument_kind(function, value.index) or next(filter(None, marked), "")
+
+
+def _drawn(function: FuncOp, value: BlockArgument, spec: TensorSpec, generator: torch.Generator) -> torch.Tensor:
     import torch
 
-    shape = tuple(spec.shape)
+    shape, limit = tuple(spec.shape), index_limit(value)
     if spec.dtype.is_integer:
         values = spec.dtype.values
         begin = values[0] if limit is None else 0
@@ -52,7 +77,8 @@ def _drawn(spec: TensorSpec, limit: int | None, generator: torch.Generator) -> t
         return torch.randint(begin, beyond, shape, generator=generator).to(spec.dtype.torch)
     if limit is not None:
         return torch.randint(0, max(1, limit), shape, generator=generator).to(spec.dtype.torch)
-    return torch.randn(shape, generator=generator).to(spec.dtype.torch)
+    drawn = torch.randn(shape, generator=generator).mul_(_scale(function, value, shape))
+    return (drawn.abs_() if is_not_negative(value) else drawn).to(spec.dtype.torch)
 
 
 def inputs_of_file(path: Path, specs: Sequence[TensorSpec]) -> list[torch.Tensor]:

@@ -9,7 +9,7 @@ golden is evaluated on perturbed operands to measure this. A user's operation de
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -34,6 +34,8 @@ _SUM_ERROR = 2.0**-16
 _PRODUCT_ERROR_FACTOR = 12.0
 """Factor between the error of a sum of products and that of one product, for partly correlated errors."""
 _PERTURBATIONS = 8
+_PART = 2**22
+"""Elements of an operand that are changed at a time."""
 _FLOAT32_ERROR_FACTOR = 8.0
 """Allowed multiple of the error of torch's float32 result."""
 _LARGEST = sys.float_info.max
@@ -116,38 +118,42 @@ class JudgedCall:
         found = multiplication(text, dtypes[0], dtypes[-1])
         return _SUM_ERROR if found is None else _SUM_ERROR + _PRODUCT_ERROR_FACTOR * found.error
 
-    def noise(self, output: int, error: float, *, narrows: bool = True) -> torch.Tensor:
+    def noise(
+        self, output: int, error: float, *, narrows: bool = True, exact: torch.Tensor | None = None
+    ) -> Iterator[torch.Tensor]:
         """Per element of a result, its change if operands change by the relative `error`, or in torch's float32.
 
-        Without `narrows`, it is computed in float64, and not in float32 as well.
+        Each estimate is of one change more, and at least the one before. Without `narrows`, it is computed in float64,
+        and not in float32 as well. Infinite where the changed result is not finite though the golden is, since sums and
+        squares overflow in float32; on a chip also where the golden is NaN.
 
-        Infinite where the changed result is not finite though the golden is, since sums and squares overflow in
-        float32; on a chip also where the golden is NaN.
+        Args:
+            output: The result.
+            error: The relative change.
+            narrows: Whether the operation computes in float32.
+            exact: The golden of the result; None: it is computed.
         """
         import torch
 
         generator = torch.Generator().manual_seed(0)  # leaves torch's global generator unchanged
-        exact = self._result(self.golden, output)
+        exact = self._result(self.golden, output) if exact is None else exact
+        allowed = error * exact.abs().nan_to_num(nan=0.0, posinf=0.0)
+        overflows = torch.zeros_like(exact, dtype=torch.bool)
+        for change in (_narrow, _magnitude, _flushed) if narrows else ():
+            other = self._result(self._changed(partial(_by_parts, change)), output)
+            overflows |= exact.isfinite() & ~other.isfinite() | ~exact.isnan() & other.isnan()
+            if change is _narrow:
+                allowed.add_(_distance(other, exact, 0.0), alpha=_FLOAT32_ERROR_FACTOR)
+        if narrows and self.on_chip:  # a chip turns NaN into infinity between steps
+            overflows |= exact.isnan()
         blocks = [spec.dtype.traits.magnitude_bits for spec in self.specs if isinstance(spec, TensorSpec)]
         perturb = partial(_perturbed, error, generator, max(blocks) if self.on_chip else 0)
-        # Results are reduced one by one: all of them together are some twenty times as large as the one they judge.
+        perturb = perturb if self.on_chip else partial(_by_parts, perturb)  # elements of a block depend on each other
         spread = torch.zeros_like(exact)
         for _ in range(_PERTURBATIONS):
-            spread = torch.maximum(spread, _distance(self._result(self._changed(perturb), output), exact, _LARGEST))
-        allowed = spread.add_(exact.abs().nan_to_num_(nan=0.0, posinf=0.0), alpha=error)
-        if not narrows:
-            return allowed
-        narrow = self._result(self._changed(_narrow), output)
-        allowed.add_(_distance(narrow, exact, 0.0), alpha=_FLOAT32_ERROR_FACTOR)
-        all_finite, some_undefined = narrow.isfinite(), narrow.isnan()
-        for change in (_magnitude, _flushed):
-            found = self._result(self._changed(change), output)
-            all_finite &= found.isfinite()
-            some_undefined |= found.isnan()
-        overflows = exact.isfinite() & ~all_finite | ~exact.isnan() & some_undefined
-        if self.on_chip:  # a chip turns NaN into infinity between steps
-            overflows |= exact.isnan()
-        return allowed.masked_fill(overflows, torch.inf)
+            moved = _distance(self._result(self._changed(perturb), output), exact, _LARGEST)
+            torch.maximum(spread, moved, out=spread)
+            yield (allowed + spread).masked_fill_(overflows, torch.inf)
 
     def _changed(self, change: Callable[[torch.Tensor], torch.Tensor]) -> GoldenCall:
         import torch
@@ -162,6 +168,21 @@ class JudgedCall:
     def _result(call: GoldenCall, output: int) -> torch.Tensor:
         found: torch.Tensor = leaves(call())[output]
         return found.double()
+
+
+def _by_parts(change: Callable[[torch.Tensor], torch.Tensor], value: torch.Tensor) -> torch.Tensor:
+    """`change` of each element, of many elements part by part, so that what is computed meanwhile is small."""
+    import torch
+
+    if value.numel() <= _PART:
+        return change(value)
+    first, *others = torch.split(value.reshape(-1), _PART)
+    changed = change(first)
+    found = changed.new_empty(value.numel())
+    found[:_PART] = changed
+    for number, part in enumerate(others, 1):
+        found[number * _PART : (number + 1) * _PART] = change(part)
+    return found.reshape(value.shape)
 
 
 def _distance(one: torch.Tensor, exact: torch.Tensor, infinite: float) -> torch.Tensor:
@@ -196,6 +217,6 @@ def _flushed(value: torch.Tensor) -> torch.Tensor:
     return value.masked_fill(value.abs() < _SMALLEST_NORMAL, 0.0)
 
 
-def chained_tolerance(relative: float, noise: Callable[[], torch.Tensor]) -> Tolerance:
+def chained_tolerance(relative: float, noise: Callable[[], Iterable[torch.Tensor]]) -> Tolerance:
     """The tolerance for the result of several operations."""
     return Tolerance(1.0, relative=relative, noise=noise, by_rms=True)
