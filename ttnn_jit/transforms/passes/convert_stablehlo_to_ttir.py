@@ -28,6 +28,7 @@ from ttnn_jit.ops.families.dialect_conversion import Conversion
 from ttnn_jit.ops.families.text_operation import Role
 from ttnn_jit.ops.texts import text_operations
 from ttnn_jit.transforms.passes.inline import Inline
+from ttnn_jit.transforms.shardings.presharded_results import keep_parts
 
 DIALECTS = frozenset({"stablehlo", "chlo", "sdy"})
 
@@ -60,6 +61,7 @@ class StablehloToTTIRPipeline(ModulePass):
         _convert_constants(op)
         _state_meshes(op)
         Inline().apply(ctx, op)
+        keep_parts(op)
 
 
 def _state_meshes(module: ModuleOp) -> None:
