@@ -34,7 +34,7 @@ from ttnn_jit.dialects.text_calls.tensor_types import spec_in_text
 from ttnn_jit.emitpy import identifier
 from ttnn_jit.frontend import FrontendRequest, TensorArgument, lower
 from ttnn_jit.frontend.ir.device_lowering import DeviceLowering
-from ttnn_jit.frontend.ir.lowering import LoweredText
+from ttnn_jit.frontend.ir.lowered_text import LoweredText
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
 from ttnn_jit.specs.meshes.mesh_shape import MeshShape

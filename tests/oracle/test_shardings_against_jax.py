@@ -14,6 +14,7 @@ import torch
 
 from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.dialects.text.printer import op_text
+from ttnn_jit.dialects.text_calls.meshes_of_texts import mesh_of_text
 from ttnn_jit.frontend.ir.texts import parse_texts
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.transforms import pipeline
@@ -112,3 +113,47 @@ def test_a_sharded_function(name, shape):
         found = TextModule(parsed, PRESETS["cpu"], shape).program("main")(*inputs)
         for own, other in zip(found, wanted, strict=True):
             np.testing.assert_allclose(own.numpy(), np.asarray(other), rtol=2e-4, atol=2e-5)
+
+
+def constrained(mesh, *axes):
+    return jax.sharding.NamedSharding(mesh, P(*axes))
+
+
+def mesh_of(order, shape, names):
+    return jax.sharding.Mesh(np.array(jax.devices())[list(order)].reshape(shape), names)
+
+
+def of_two_meshes(x, w):
+    """Of devices 2x4, and of the same devices 4x2."""
+    other = mesh_of(range(8), (4, 2), ("a", "b"))
+    hidden = lax.with_sharding_constraint(jnp.tanh(x @ w), constrained(other, "a", "b"))
+    return lax.with_sharding_constraint(hidden.T, constrained(other, None, ("a", "b"))).sum(0)
+
+
+def cut_unevenly(x, w):
+    mesh = mesh_of(range(8), (2, 4), ("x", "y"))
+    return lax.with_sharding_constraint((x @ w)[:, :6], constrained(mesh, "x", "y")).sum(1)
+
+
+def manual_along_rows(x, w):
+    mesh = mesh_of(range(8), (2, 4), ("x", "y"))
+
+    def rows(own, weight):
+        return lax.psum(jnp.tanh(own @ weight), "x")
+
+    mapped = jax.shard_map(rows, mesh=mesh, in_specs=(P("x"), P()), out_specs=P(), axis_names={"x"})
+    return mapped(x, w) + 1
+
+
+@pytest.mark.parametrize("function", [of_two_meshes, cut_unevenly, manual_along_rows])
+def test_meshes_beside_the_first(function):
+    mesh = mesh_of(range(8), (2, 4), ("x", "y"))
+    arguments = (floats(8, 16), floats(16, 8))
+    compiled = jax.jit(function, in_shardings=(constrained(mesh, "x"), constrained(mesh, None, "y")))
+    text, wanted = compiled.lower(*arguments).as_text(), np.asarray(compiled(*arguments))
+    (module,) = parse_texts(text, "text")
+    pipeline.run_passes(module, pipeline.parse_passes("stablehlo-pipeline"))
+    (parsed,) = parse_texts(op_text(module), "text")
+    (own,) = TextModule(parsed, PRESETS["cpu"], mesh_of_text(parsed)).program("main")(*map(torch.from_numpy, arguments))
+    assert "sdy.manual_computation" in op_text(module)
+    np.testing.assert_allclose(own.numpy(), wanted, rtol=2e-4, atol=2e-5)

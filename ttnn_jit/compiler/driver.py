@@ -144,7 +144,7 @@ def _compiled(
     keep_texts: bool,
 ) -> Program:
     """Stages 4 to 6. LLVM assembles the images in several threads while the passes after codegen run."""
-    from ttnn_jit.dialects.writing.editing import discard
+    from ttnn_jit.dialects.writing.editing import discard_module
 
     texts: dict[str, str] = {}
 
@@ -162,10 +162,10 @@ def _compiled(
         require_l1(code.plan, descriptors, module)
         if keep_texts:
             texts[ASSEMBLY] = code.assembly()
-        # A module has many reference cycles, which `discard` breaks, so that the garbage collector has less to do.
+        # A module has many reference cycles, which this breaks, so that the garbage collector has less to do.
         # A user's pass may still refer to the module.
         if not options.extra_pipeline_options:
-            discard(module)
+            discard_module(module)
         objects = _stage(ASSEMBLY, code.plan.name, images)
     COUNTERS.compiles += 1
     return Program(code.plan, objects, descriptors=descriptors, texts=texts, notes=notes, built_for=host_cpu())

@@ -7,7 +7,6 @@ found, after those of the call's sizes, and only for extents and numbers that ha
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from ttnn_jit.compiler.symbols import Sizes, Symbols, is_symbol
@@ -23,7 +22,7 @@ from ttnn_jit.guards.reads import (
     Path,
     Read,
 )
-from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.dataclass import dataclass, replace
 from ttnn_jit.runtime.libraries import LibraryMark, mark_of
 from ttnn_jit.specs.extents.float_functions import double_bits
 from ttnn_jit.specs.extents.trace import Trace

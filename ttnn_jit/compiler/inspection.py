@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -17,6 +16,7 @@ from ttnn_jit.compiler.stored_templates import read_template
 from ttnn_jit.diagnostics.errors import ArgumentError, TtnnJitError
 from ttnn_jit.guards.path_json import path_from_json
 from ttnn_jit.guards.reads import path_text
+from ttnn_jit.process.dataclass import replace
 from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.runtime.programs.run_log import run_lines
 from ttnn_jit.specs.meshes.machine import MachineLike, resolve_machine

@@ -86,7 +86,7 @@ def _leased(plan: ProgramPlan) -> Iterator[TensorSpec]:
 
 def _taken(plan: ProgramPlan, target: SystemDesc) -> list[int]:
     """The bytes of these buffers on every core."""
-    return [sum(lane) for lane in zip(*(core_bytes(spec, target.grid) for spec in _leased(plan)), strict=True)]
+    return [*map(sum, zip(*(core_bytes(spec, target.grid) for spec in _leased(plan)), strict=True))]
 
 
 def require_l1(plan: ProgramPlan, descriptors: Sequence[Mapping[str, Any]], module: ModuleOp) -> None:

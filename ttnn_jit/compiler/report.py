@@ -8,10 +8,9 @@ from __future__ import annotations
 import html
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.dataclass import dataclass, replace
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp

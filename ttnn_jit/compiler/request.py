@@ -6,7 +6,7 @@ import itertools
 import types
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from ttnn_jit.diagnostics.source import start_of
@@ -20,7 +20,7 @@ from ttnn_jit.ops.language.activation_names import ActivationText
 from ttnn_jit.ops.language.operation import OperandSpec
 from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions
 from ttnn_jit.process.cached_property import cached_property
-from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.dataclass import dataclass, replace
 from ttnn_jit.runtime.libraries import MESH, TTNN, TensorLibrary
 from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.runtime.tensors.dynamic_marks import marked_axes
@@ -173,7 +173,7 @@ class FunctionRequest:
     @cached_property
     def inputs(self) -> tuple[TensorSpec, ...]:
         """The specs in the arguments."""
-        return tuple(leaf for leaf in self._leaves if isinstance(leaf, TensorSpec))
+        return tuple([leaf for leaf in self._leaves if isinstance(leaf, TensorSpec)])
 
     def without_tensors(self) -> FunctionRequest:
         """The request without the tensors of the call; their marks go with them."""

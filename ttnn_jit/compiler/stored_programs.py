@@ -10,7 +10,6 @@ import json
 import weakref
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache.disk import MANIFEST, PROGRAM, TEMPLATES, store_of
@@ -24,7 +23,7 @@ from ttnn_jit.foreign.values import NoStableIdentityError
 from ttnn_jit.guards.fingerprints import read_fingerprint
 from ttnn_jit.guards.path_json import path_from_json, path_to_json
 from ttnn_jit.guards.reads import Path, Read
-from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.dataclass import dataclass, replace
 from ttnn_jit.runtime.libraries import MESH, TTNN, LibraryMark, is_library_tensor, mark_of
 from ttnn_jit.runtime.native.native import load_launch_code
 from ttnn_jit.runtime.programs.program import Program
@@ -71,6 +70,11 @@ class StoredPrograms:
     def none(request: Request) -> StoredPrograms:
         """No stored programs, and nothing is stored."""
         return StoredPrograms(request, {})
+
+    @property
+    def are_on_disk(self) -> bool:
+        """Whether programs are looked up and stored on disk."""
+        return self._manifest is not None and self._key is not None
 
     def find(self) -> Compilation | None:
         """The compilation of an equal request whose reads have their current values; None if there is none."""

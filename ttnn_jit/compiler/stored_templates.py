@@ -43,6 +43,8 @@ def stored_form(template: CompiledTemplate) -> Program:
 
 def keep_template(made: CompiledTemplate, request: Request, stored: StoredPrograms) -> str | None:
     """Store a template of a request; the digest of its entry, None if it is not stored."""
+    if not stored.are_on_disk:
+        return None
     try:
         example = stored_form(made)
     except NoStableIdentityError:

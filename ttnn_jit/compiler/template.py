@@ -38,7 +38,6 @@ from ttnn_jit.specs.extents.float_functions import double_bits
 from ttnn_jit.specs.extents.formulas import Formulas
 from ttnn_jit.specs.extents.trace import ServesOneCallError, Specialization
 from ttnn_jit.specs.spec_forms import sizes_in, without_sizes
-from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
@@ -74,6 +73,12 @@ class Template:
             if guard.terms in of_atoms and guard.least is not None and guard.least == guard.greatest
         }
 
+    @cached_property
+    def _evaluated(self) -> Formulas:
+        """The formulas without what only the compile needed."""
+        streamed = () if self.streamed is None else self.streamed.launches
+        return self.formulas.without_unused([*self.plan.numbers, *streamed])
+
     def plan_for(self, inputs: Sequence[TensorSpec], sizes: Sizes | None = None) -> ProgramPlan | None:
         """The plan for the sizes of a call, by default those of its inputs; None if the template does not hold."""
         found = self.instance(inputs, [*map(sizes_in, inputs)] if sizes is None else sizes)
@@ -87,7 +92,7 @@ class Template:
         symbols = self.symbols.values(sizes)
         if symbols is None:
             return None
-        atoms = self.formulas.values(symbols)
+        atoms = self._evaluated.values(symbols)
         if atoms is None:
             return None
         try:
@@ -238,8 +243,9 @@ def compile_template(
         descriptors=partial(descriptors_of, request.held_weakly()),
         notes=traced.notes,
         built_for=host_cpu(),
+        circular_buffer_bytes=traced.circular_buffer_bytes,
     )
-    fits = traced.fits_l1(request.target)
+    fits = fits_l1(program.plan, traced.circular_buffer_bytes, request.target)
     own = lowered.reads, traced.structure, lowered.warnings, hidden.paths
     return CompiledTemplate(traced.template, program, *own, fits)
 
@@ -266,10 +272,11 @@ class TracedTemplate:
     notes: Mapping[str, Any]
     structure: Any
 
-    def fits_l1(self, target: SystemDesc) -> bool:
-        """Whether the program of that size fits the L1 of a target."""
+    @property
+    def circular_buffer_bytes(self) -> int | None:
+        """The bytes of a core that the circular buffers of that size take; None if nothing needs them."""
         streamed = self.template.streamed
-        return fits_l1(self.template.plan.example, None if streamed is None else streamed.at(self.hints), target)
+        return None if streamed is None else streamed.at(self.hints)
 
 
 def trace_template(
@@ -286,7 +293,7 @@ def trace_template(
     Raises:
         ServesOneCallError: Its program would serve one call only.
     """
-    from ttnn_jit.dialects.writing.editing import discard
+    from ttnn_jit.dialects.writing.editing import discard_module
 
     trace = hidden.trace
     with trace.recording():
@@ -307,7 +314,7 @@ def trace_template(
             descriptors = driver.launch_descriptors(lowered.module, code, request.options) if runs_need else None
             streamed = None if descriptors is None else StreamedBytes.of(descriptors)
             objects, signatures = images(), code.signatures
-        discard(lowered.module)
+        discard_module(lowered.module)
     hints = trace.formulas.values(complete.values((*sizes_of(request), *hidden.sizes)) or [])
     assert hints is not None, "a template holds for the size that it was made for"
     plan = PlanTemplate.of(code.plan, hints)  # which may fix numbers, so that `trace.formulas` follows

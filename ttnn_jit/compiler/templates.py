@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Any
 
 from ttnn_jit.cache.statistics import COUNTERS
@@ -32,7 +32,7 @@ from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.diagnostics.tracebacks import warn_user
 from ttnn_jit.foreign.values import same_value
 from ttnn_jit.guards.reads import Read, path_text
-from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.dataclass import dataclass, replace
 from ttnn_jit.runtime.libraries import mark_of
 from ttnn_jit.specs.extents.float_functions import double
 from ttnn_jit.specs.extents.trace import ServesOneCallError

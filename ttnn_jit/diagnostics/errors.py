@@ -46,6 +46,10 @@ class ArgumentError(TtnnJitError, ValueError):
     """The arguments of a call break a rule; nothing was compiled, allocated or cached."""
 
 
+class RefusalError(ArgumentError):
+    """A pass or an option of tt-mlir that this compiler knows and does not run."""
+
+
 class CallError(ArgumentError, TypeError):
     """A function has no such parameter, or an argument is missing."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.affine import ForOp, YieldOp
@@ -17,8 +17,6 @@ from xdsl.dialects.builtin import (
     LocationAttr,
     MemRefType,
     ModuleOp,
-    NoneAttr,
-    StridedLayoutAttr,
     f32,
     i32,
     i64,
@@ -35,6 +33,7 @@ from ttnn_jit.dialects.ttcore import memory_space, tile_type
 from ttnn_jit.dialects.writing.creation import SEGMENTS, create, empty_block, region_of, segments
 from ttnn_jit.dialects.writing.direct_access import read_directly
 from ttnn_jit.dialects.writing.editing import append
+from ttnn_jit.dialects.writing.quick_attributes import integer_attr, memref_type, strided_layout
 from ttnn_jit.ops.language.kinds import as_float32
 from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.extents.extent import is_of_trace
@@ -42,12 +41,6 @@ from ttnn_jit.specs.tensor_spec import DataType
 
 for _foreign in (ForOp, scf.ForOp, arith.ConstantOp, memref.SubviewOp, LinalgGenericOp, FuncOp, ModuleOp):
     read_directly(_foreign)
-
-
-@cache
-def identity_map(rank: int) -> AffineMapAttr:
-    """``affine_map<(d0, d1) -> (d0, d1)>`` of that rank."""
-    return AffineMapAttr(AffineMap.identity(rank))
 
 
 @memoized
@@ -59,13 +52,13 @@ def tile_memref(
     offset: int | None = 0,
 ) -> MemRefType[Attribute]:
     """A memref of tiles on a core; with `strides`, a strided view whose `offset` None prints as ``?``."""
-    layout = NoneAttr() if strides is None else StridedLayoutAttr(strides, offset)
-    return MemRefType(tile_type(dtype), shape, layout, memory_space(space))
+    layout = None if strides is None else strided_layout(strides, offset)
+    return memref_type(tile_type(dtype), shape, layout, memory_space(space))
 
 
 @memoized
 def _index_attr(value: int) -> IntegerAttr:
-    return IntegerAttr(value, INDEX)
+    return integer_attr(value, INDEX)
 
 
 def constant_index(value: int, location: LocationAttr | None = None) -> arith.ConstantOp:

@@ -25,6 +25,7 @@ from ttnn_jit.dialects.properties import read_precision
 from ttnn_jit.dialects.ttcore import BareKeywordAttr, KeywordAttr, TileType
 from ttnn_jit.dialects.writing.creation import QuickOperation
 from ttnn_jit.dialects.writing.direct_access import op_definition
+from ttnn_jit.dialects.writing.quick_attributes import integer_attr, quick_attribute
 from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.product_precision import names_fidelity
 
@@ -218,4 +219,4 @@ fill_value = cache(FillValueAttr)
 
 @memoized(maxsize=1024)
 def _shape(extents: tuple[int, ...]) -> ArrayAttr[IntegerAttr]:
-    return ArrayAttr([IntegerAttr(extent, i64) for extent in extents])
+    return quick_attribute(ArrayAttr, data=tuple([integer_attr(extent, i64) for extent in extents]))

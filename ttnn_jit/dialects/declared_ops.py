@@ -37,6 +37,10 @@ class DeclaredOp(QuickOperation):
         """The one result."""
         return self.results[0]
 
+    def result_groups(self) -> list[tuple[str, int]]:
+        """The names of several results."""
+        return [(name, 1) for name in self.operation.result_names]
+
     def verify_(self) -> None:
         """Checks operand and result counts and the properties that the declaration lists."""
         if not self.operation.takes(len(self.operands)) or len(self.results) != self.operation.result_count:

@@ -22,6 +22,7 @@ from ttnn_jit.diagnostics.errors import LayoutError
 from ttnn_jit.dialects.spelling.affine_text import affine_map_text
 from ttnn_jit.dialects.ttcore import ELEMENT_TYPES, GridAttr, TileType, grid_attr, tile_type
 from ttnn_jit.dialects.ttnn_attributes import CoreRangeAttr, ShapeAttr, TTNNLayoutAttr, buffer_type_attr, shape_attr
+from ttnn_jit.dialects.writing.quick_attributes import memref_type, strided_layout, tensor_of
 from ttnn_jit.process.memoized import KEYS, memoized
 from ttnn_jit.specs.cores.sharding import folded_2d
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
@@ -45,10 +46,11 @@ _DTYPES = {element: dtype for dtype, element in ELEMENT_TYPES.items()}
 @memoized
 def tensor_type(spec: TensorSpec) -> TensorType[Attribute]:
     """``tensor<32x32xbf16, #ttnn_layout>`` of `spec`."""
-    type_: TensorType[Attribute] = TensorType(ELEMENT_TYPES[spec.dtype], spec.shape, layout_attribute(spec))
-    known = _spec_of(type_)
+    type_ = tensor_of(ELEMENT_TYPES[spec.dtype], spec.shape, layout_attribute(spec))
     in_trace = KEYS.memos is not None and isinstance(spec, SymbolicTensorSpec)
     table = KEYS.memos.setdefault(spec_of, {}) if KEYS.memos is not None and in_trace else _KNOWN
+    # Reading it gives the spec. A trace records what that needs of sizes, and a layout without its cores is refused.
+    known = _spec_of(type_) if in_trace or spec.memory_config.lacks_shard_spec else spec
     table[id(type_)] = type_, known
     return type_
 
@@ -240,19 +242,15 @@ def _memref(spec: TensorSpec) -> MemRefType[Attribute]:
     space = buffer_type_attr(spec.memory_config.buffer_type)
     element = ELEMENT_TYPES[spec.dtype]
     if spec.strides is not None:
-        return MemRefType(element, spec.shape, StridedLayoutAttr(spec.strides), space)
+        return memref_type(element, spec.shape, strided_layout(spec.strides, 0), space)
     shard = _two_dimensional(spec.memory_config)
     if spec.layout is Layout.TILE:
         height, width = shard.shape if shard else folded_2d(spec.padded_shape)
-        return MemRefType(
-            tile_type(spec.dtype),
-            (-(-height // TILE_HEIGHT), -(-width // TILE_WIDTH)),
-            NoneAttr(),
-            space,
-        )
+        tiles = -(-height // TILE_HEIGHT), -(-width // TILE_WIDTH)
+        return memref_type(tile_type(spec.dtype), tiles, None, space)
     if not spec.shape:
-        return MemRefType(element, (), NoneAttr(), space)
-    return MemRefType(element, shard.shape if shard else folded_2d(spec.shape), NoneAttr(), space)
+        return memref_type(element, (), None, space)
+    return memref_type(element, shard.shape if shard else folded_2d(spec.shape), None, space)
 
 
 def dtype_of(type_: Attribute) -> DataType:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
 
-from ttnn_jit.events.run_events import Event
+from ttnn_jit.events.run_events import Event, Remark
 
 R = TypeVar("R")
 E = TypeVar("E", bound=Event)
@@ -97,3 +97,10 @@ def emit_since(kind: Callable[..., E], started_ns: int, **fields: Any) -> None:
 def error_text(error: BaseException) -> str:
     """The type of an error and its text."""
     return f"{type(error).__name__}: {error}"
+
+
+def remark(name: str, location: object, message: str) -> None:
+    """Emit what a pass says of the op `name` at `location`."""
+    if LISTENERS:
+        place = "" if location is None else str(location)
+        emit_since(Remark, time.perf_counter_ns(), name=name, location=place, message=message)

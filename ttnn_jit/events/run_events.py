@@ -134,3 +134,16 @@ class Collective(Event):
     """An operation by which devices exchange data."""
 
     kind: ClassVar[str] = "collective"
+
+
+@dataclass(frozen=True)
+class Remark(Event):
+    """What a pass says of an op that it treats in a costly way, with equal results.
+
+    Attributes:
+        message: What it says, as after ``remark:`` in the output of mlir-opt.
+    """
+
+    kind: ClassVar[str] = "remark"
+
+    message: str = ""

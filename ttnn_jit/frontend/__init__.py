@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import logging
 import types
-from dataclasses import replace
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
@@ -41,6 +40,7 @@ from ttnn_jit.frontend.writing.result_layout import ResultLayout
 from ttnn_jit.ops import Operation
 from ttnn_jit.ops.language.operation import OperandSpec
 from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions
+from ttnn_jit.process.dataclass import replace
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
 

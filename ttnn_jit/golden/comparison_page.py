@@ -65,6 +65,8 @@ def page(records: Sequence[ComparisonRecord]) -> Iterator[str]:
 
 
 def _title(compared: int, bad: int) -> str:
+    if not compared:
+        return "No result was compared with a golden"
     return f"{bad} of {compared} results differ from their goldens" if bad else f"All {compared} results are right"
 
 

@@ -98,8 +98,8 @@ def _loaded(element: Any) -> Any:
 def _stored_as(dtype: DataType, math_: NumpyVector, numerics: Numerics) -> Callable[[Any], Any]:
     """The conversion of a number to `dtype`: the nearest float, or the low bits as an integer."""
     if dtype.is_integer:
-        first, count = dtype.values[0], len(dtype.values)
-        return lambda number: (int(number) - first) % count + first
+        first, last = dtype.values[0], dtype.values[-1]
+        return lambda number: (int(number) - first) % (last + 1 - first) + first  # `len` of 2**64 numbers overflows
     return lambda number: math_.round_to(np.full(1, number, dtype.compute.numpy), dtype, numerics)[0]
 
 

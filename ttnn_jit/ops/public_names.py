@@ -31,6 +31,12 @@ def names_within_one_edit(name: str, known: Iterable[str]) -> list[str]:
     return sorted(candidate for candidate in known if len(candidate) in near and _is_one_edit(name, candidate))
 
 
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The end of an error's text about a misspelled name; empty if no `known` name is within one edit."""
+    near = names_within_one_edit(name, known)
+    return f"; did you mean {' or '.join(f'`{each}`' for each in near)}?" if near else ""
+
+
 def _is_one_edit(a: str, b: str) -> bool:
     if len(a) > len(b):
         a, b = b, a

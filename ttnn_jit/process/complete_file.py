@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -18,21 +20,53 @@ def complete_file(path: Path) -> Iterator[BinaryIO]:
     Raises:
         OSError: The file cannot be written; the error names `path`, and an existing file stays.
     """
-    target = path.resolve() if path.is_symlink() and (path.is_file() or not path.exists()) else path
-    is_special = path.exists() and not path.is_file() and not path.is_dir()
-    written = target if is_special else target.with_name(f".{target.name}.{uuid.uuid4().hex}.tmp")
+    target, is_direct = _target(path), is_special(path)
+    written = target if is_direct else _beside(target)
     try:
-        with written.open("wb" if is_special else "xb") as file:
+        with written.open("wb" if is_direct else "xb") as file:
             yield file
-        if not is_special:
+        if not is_direct:
             written.replace(target)
     except BaseException as error:
-        if not is_special:
+        if not is_direct:
             with suppress(OSError):  # the temporary file may not exist
                 written.unlink()
         if isinstance(error, OSError):
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
+
+
+def check_writable(path: Path) -> None:
+    """Refuses a path where `complete_file` could write no file, and leaves everything as it is.
+
+    Raises:
+        OSError: It could not; the error names `path`.
+    """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if is_special(path):
+        return  # opening a pipe would wait for its reader
+    trial = _beside(_target(path))
+    try:
+        trial.touch(exist_ok=False)
+        trial.unlink()
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def _target(path: Path) -> Path:
+    """The file that is replaced: that of a link, if it is one of a file."""
+    return path.resolve() if path.is_symlink() and (path.is_file() or not path.exists()) else path
+
+
+def is_special(path: Path) -> bool:
+    """Whether it is a device, a pipe or a socket."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _beside(target: Path) -> Path:
+    """A file that is not there, in the folder of another one."""
+    return target.with_name(f".{target.name}.{uuid.uuid4().hex}.tmp")
 
 
 def write_complete(path: Path, parts: Iterable[bytes]) -> None:

@@ -2,7 +2,8 @@
 
 `dataclasses` compiles the text of up to six functions per class, in every process that imports it; that takes several
 times as long as the rest of the class definition. Here ``__init__`` is compiled at its first use, for many classes
-never, and the other methods are closures over the names of the fields.
+never, and the other methods are closures over the names of the fields. `replace` does what `dataclasses.replace` does,
+which asks every field what it is, at every call.
 """
 
 from __future__ import annotations
@@ -10,14 +11,20 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["dataclass", "is_frozen"]
+__all__ = ["dataclass", "is_frozen", "replace"]
 
 if TYPE_CHECKING:
-    from dataclasses import dataclass
+    from dataclasses import dataclass, replace
 else:
+
+    def replace(instance, /, **changes):
+        """As `dataclasses.replace`, for classes whose ``__init__`` takes every field."""
+        names, values = _fields_of(type(instance))
+        return type(instance)(**{**dict(zip(names, values(instance), strict=True)), **changes})
 
     def dataclass(cls=None, /, *, frozen=False, eq=True, repr=True, slots=False, kw_only=False):  # noqa: A002 - as there
         """As `dataclasses.dataclass` with these arguments; bases that are dataclasses must be made here too."""
@@ -140,6 +147,13 @@ def _values_getter(names: Sequence[str]) -> Callable[[object], tuple[Any, ...]]:
     if len(names) > 1:
         return attrgetter(*names)
     return lambda instance: tuple(getattr(instance, name) for name in names)
+
+
+@cache
+def _fields_of(cls: type) -> tuple[Sequence[str], Callable[[object], tuple[Any, ...]]]:
+    """The names of a class's fields, and a function from an instance to their values."""
+    names = [field.name for field in dataclasses.fields(cls)]
+    return names, _values_getter(names)
 
 
 def _refuse_to_set(self: object, name: str, value: object) -> None:  # noqa: ARG001 - as Python calls it

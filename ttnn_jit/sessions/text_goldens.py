@@ -91,7 +91,8 @@ class JudgedOp:
         self, got: Sequence[torch.Tensor], goldens: Sequence[torch.Tensor], names: Sequence[str] = ()
     ) -> list[Outcome]:
         """The outcome for each result, which has the shape of its golden; `names` are those of the values."""
-        specs = [self._read.results[0 if self._mesh else index] for index, _ in enumerate(got)]
+        devices = math.prod(self._mesh or ())
+        specs = [self._read.results[index // devices] for index, _ in enumerate(got)]
         if self._read.operation.compared_elements is None:
             judged = [*zip(got, goldens, specs, strict=True)]
         else:
@@ -102,7 +103,7 @@ class JudgedOp:
         ]
 
     def verdicts(self, got: Sequence[torch.Tensor]) -> list[Verdict]:
-        """The verdict on each result, or of an exchange on the result of each device."""
+        """The verdict on each result, or of an exchange on those of all devices."""
         goldens = self.goldens()
         reason = shape_mismatch(got, goldens)
         if reason:
@@ -211,7 +212,7 @@ def verdicts_of(module: TextModule, step: Step) -> Iterator[Verdict]:
     """The verdicts on the results of an op, on the operands that it read; none if the results are drawn."""
     on_chip = module.target.numerics is Numerics.DEVICE
     if step.is_exchange:
-        (got,) = step.results.values()
+        got = [each for tensors in step.results.values() for each in tensors]
         yield from JudgedOp(step.read, step.operands, on_chip, module.mesh).verdicts(got)
     elif not step.read.operation.is_random:
         for _, given, results in distinct_devices(step, math.prod(module.mesh)):

@@ -184,7 +184,7 @@ class GoldenRun:
         return iter(found)
 
     def _compare_exchange(self, step: Step, recorder: Recorder, number: int) -> None:
-        (got,) = step.results.values()
+        got = [each for tensors in step.results.values() for each in tensors]
         call = self._call_of(step.op, None, number)
         for mode, relative in self._modes():
             values: Mapping[SSAValue, Any] = step.operands
@@ -192,8 +192,8 @@ class GoldenRun:
                 self._note_beginnings(call, step)
                 values = {value: tuple(map(self._golden_of, each)) for value, each in values.items()}
             judged = JudgedOp(step.read, values, self._is_on_chip, self._module.mesh, relative)
-            names = [self.name_of(value) for value in step.results] * len(got)
-            self._judge(recorder, call, mode, judged, ([*got], names), are_devices=True)
+            names = [self.name_of(value) for value, tensors in step.results.items() for _ in tensors]
+            self._judge(recorder, call, mode, judged, (got, names), devices=self._devices)
 
     def _compare_on_devices(self, step: Step, recorder: Recorder, number: int) -> None:
         for device, given, got in distinct_devices(step, self._devices):
@@ -222,9 +222,9 @@ class GoldenRun:
         judged: JudgedOp,
         results: tuple[Sequence[torch.Tensor], Sequence[str]],
         *,
-        are_devices: bool = False,
+        devices: int = 0,
     ) -> None:
-        """Compares results, which have names, with their goldens; those of an exchange are one on each device."""
+        """Compares results, which have names, with their goldens; those of an exchange are on so many devices."""
         got, names = results
         try:
             goldens = judged.goldens()
@@ -238,8 +238,8 @@ class GoldenRun:
         for index, outcome in enumerate(judged.outcomes(got, goldens, names)):
             if mode is Mode.ACCUMULATED:
                 self._chain.set(got[index], outcome.golden)
-            place = call.on(index) if are_devices else call
-            recorder.compared(place, mode, 0 if are_devices else index, outcome)
+            number, device = divmod(index, devices) if devices else (index, 0)
+            recorder.compared(call.on(device) if devices else call, mode, number, outcome)
 
     def _golden_of(self, tensor: torch.Tensor) -> torch.Tensor:
         """The golden of a value; the value itself where a chain begins."""

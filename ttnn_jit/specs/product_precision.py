@@ -7,9 +7,7 @@ factors are truncated to TF32. Under IEEE numerics none of this applies.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.dataclass import dataclass, replace
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
 from ttnn_jit.specs.tensor_spec import MathFidelity
 

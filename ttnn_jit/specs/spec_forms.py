@@ -7,8 +7,8 @@ The cores of a sharded tensor belong to its form.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
 
+from ttnn_jit.process.dataclass import replace
 from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.cores.memory_config import MemoryConfig, NdShardSpec, ShardSpec
 from ttnn_jit.specs.tensor_spec import TensorSpec

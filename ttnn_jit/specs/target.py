@@ -11,12 +11,12 @@ import json
 import math
 import os
 from collections.abc import Callable
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ProgramFormatError
-from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.dataclass import dataclass, replace
 
 TILE_HEIGHT = 32  # elements
 TILE_WIDTH = 32  # elements
@@ -33,6 +33,8 @@ class Numerics(enum.Enum):
 
     DEVICE = "device"
     IEEE = "ieee"
+
+    __hash__ = object.__hash__  # members are singletons, and Enum hashes their names in Python
 
 
 L1_BASE = 103712

@@ -72,10 +72,7 @@ def chosen_passes(options: argparse.Namespace) -> ChosenPasses:
     Raises:
         ArgumentError: A pass or an option of one is unknown or refused, or no kind of module is taken by all.
     """
-    texts = []
-    if options.convert_ttnn_to_ttir:
-        texts.append("convert-ttnn-to-ttir")
-    texts += options.passes
+    texts = [*options.passes]
     if options.pass_pipeline is not None:
         texts.append(pipeline.without_anchors(options.pass_pipeline))
     named = [(_NAMES_OF_2024.get(name, name), given) for text in texts for name, given in named_passes(text)]

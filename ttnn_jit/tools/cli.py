@@ -68,9 +68,15 @@ def _guarded(command: Callable[[], int]) -> int:
         return INTERRUPTED
 
 
-def translate() -> int:
-    """The command ``ttmlir-translate``."""
-    return main(["translate", *sys.argv[1:]])
+def translate(arguments: Sequence[str] | None = None) -> int:
+    """The command ``ttmlir-translate``, which is ``ttnn-jit translate``; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="ttmlir-translate", description=_TRANSLATE)
+    _add_translate_options(parser)
+    options = parser.parse_args(arguments)
+    return _guarded(lambda: int(options.run(options)))
+
+
+_TRANSLATE = "write a module, or a text, as a Python program or a binary"
 
 
 @cache
@@ -78,12 +84,25 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="ttnn-jit", description=__doc__)
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-
     opt = commands.add_parser("opt", help="run stages on a module, as mlir-opt runs passes")
     opt_arguments.add_options(opt)
     opt.set_defaults(run=_command("opt"))
+    _add_run(commands.add_parser("run", help="execute a module from any stage, a program (.ttjp) or a binary (.ttnn)"))
+    _add_commands_on_texts(commands)
+    _add_lists(commands)
+    _add_cache(commands.add_parser("cache", help="look at the programs kept on disk, check them, remove them"))
+    _add_launch(commands.add_parser("launch", help="start the ranks of a script, which share its meshes"))
+    ttrt = commands.add_parser("ttrt", help="read, check, run and measure compiled binaries; also installed as `ttrt`")
+    ttrt.add_argument(
+        "arguments", nargs=argparse.REMAINDER, help="a command of ttrt: `ttnn-jit ttrt --help` lists them"
+    )
+    ttrt.set_defaults(run=lambda options: ttrt_main(options.arguments, "ttnn-jit ttrt"))
+    demo = commands.add_parser("demo", help="compile, run and check the cosh of the ttnn.jit document")
+    demo.set_defaults(run=_command("demo"))
+    return parser
 
-    run = commands.add_parser("run", help="execute a module from any stage, a program (.ttjp) or a binary (.ttnn)")
+
+def _add_run(run: argparse.ArgumentParser) -> None:
     _add_input(run)
     run.add_argument("--seed", type=int, default=0, help="seed of the inputs")
     run.add_argument("--interpret", action="store_true", help="use the tile interpreter instead of native code")
@@ -108,8 +127,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--ignore-version", action="store_true", help="read a binary of another version or schema")
     run.set_defaults(run=_command("run"))
 
-    _add_commands_on_texts(commands)
 
+def _add_lists(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """What the package knows: targets, names of ttnn, environment variables."""
     query = commands.add_parser("query", help="print a system description as JSON, for SYSTEM_DESC_PATH")
     query.add_argument("--target", help="a preset; otherwise the one that open_device() would choose")
     query.add_argument("--host", action="store_true", help="this processor instead: what native code is made for")
@@ -129,20 +149,6 @@ def _parser() -> argparse.ArgumentParser:
     env = commands.add_parser("env", help="list the environment variables, their values now and what they mean")
     env.add_argument("--write", type=Path, help="renew the table in this Markdown file")
     env.set_defaults(run=_command("environment"))
-
-    _add_cache(commands.add_parser("cache", help="look at the programs kept on disk, check them, remove them"))
-
-    _add_launch(commands.add_parser("launch", help="start the ranks of a script, which share its meshes"))
-
-    ttrt = commands.add_parser("ttrt", help="read, check, run and measure compiled binaries; also installed as `ttrt`")
-    ttrt.add_argument(
-        "arguments", nargs=argparse.REMAINDER, help="a command of ttrt: `ttnn-jit ttrt --help` lists them"
-    )
-    ttrt.set_defaults(run=lambda options: ttrt_main(options.arguments, "ttnn-jit ttrt"))
-
-    demo = commands.add_parser("demo", help="compile, run and check the cosh of the ttnn.jit document")
-    demo.set_defaults(run=_command("demo"))
-    return parser
 
 
 def _add_launch(launch: argparse.ArgumentParser) -> None:
@@ -178,7 +184,10 @@ def _add_commands_on_texts(commands: argparse._SubParsersAction[argparse.Argumen
     )
     bisect.set_defaults(run=_command("texts.bisect"))
 
-    translate = commands.add_parser("translate", help="write a module, or a text, as a Python program or a binary")
+    _add_translate_options(commands.add_parser("translate", help=_TRANSLATE))
+
+
+def _add_translate_options(translate: argparse.ArgumentParser) -> None:
     _add_input(translate)
     _add_entry(translate)
     _add_mesh(translate)

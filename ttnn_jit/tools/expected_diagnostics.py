@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from ttnn_jit.diagnostics.errors import TtnnJitError
+from ttnn_jit.events.run_events import Remark
 from ttnn_jit.process.dataclass import dataclass
 
 _EXPECTED = re.compile(
@@ -17,6 +19,7 @@ _EXPECTED = re.compile(
 class _Expected:
     """One comment: what it expects, and on which line; 0 is any."""
 
+    kind: str
     line: int
     text: str
     is_regex: bool
@@ -33,28 +36,57 @@ class _Expected:
         return re.search(pattern, message) is not None
 
 
+@dataclass(frozen=True)
+class Diagnostic:
+    """What is said of a text.
+
+    Attributes:
+        kind: ``error`` or ``remark``.
+        line: The line that it is said of; 0 of none.
+        message: What is said.
+    """
+
+    kind: str
+    line: int
+    message: str
+
+
+def diagnostic_of_error(error: TtnnJitError) -> Diagnostic:
+    """An error as a diagnostic."""
+    return Diagnostic("error", 0 if error.location is None else error.location.line, error.message)
+
+
+def diagnostic_of_remark(remark: Remark) -> Diagnostic:
+    """A remark of a pass as a diagnostic."""
+    line = remark.location.rpartition(":")[0].rpartition(":")[2]
+    return Diagnostic("remark", int(line or 0), remark.message)
+
+
 def unmet_expectations(
-    text: str, first_line: int, errors: list[TtnnJitError], *, only_expected: bool = False
+    text: str, first_line: int, diagnostics: Sequence[Diagnostic], *, only_expected: bool = False
 ) -> list[str]:
-    """What the comments of `text` expect and `errors` lack, and the reverse; empty if they agree.
+    """What the comments of `text` expect and `diagnostics` lack, and the reverse; empty if they agree.
 
     Args:
-        text: A text with ``expected-error`` comments. Other kinds of diagnostics are not made here, and not expected.
+        text: A text with ``expected-error`` and ``expected-remark`` comments. Other kinds of diagnostics are not made
+            here, and not expected.
         first_line: The number of lines before it in its file.
-        errors: The errors of the text.
-        only_expected: Whether errors that no comment expects are left out.
+        diagnostics: What is said of the text.
+        only_expected: Whether diagnostics that no comment expects are left out.
     """
     expected = _expectations(text, first_line)
     problems = []
-    for error in errors:
-        line = error.location.line if error.location is not None else 0
-        found = next((each for each in expected if not each.met and each.fits(line, error.message)), None)
+    for own in diagnostics:
+        fitting = (each for each in expected if not each.met and each.kind == own.kind)
+        found = next((each for each in fitting if each.fits(own.line, own.message)), None)
         if found is None:
-            problems += [] if only_expected else [f"line {line}: unexpected error: {error.message}"]
+            problems += [] if only_expected else [f"line {own.line}: unexpected {own.kind}: {own.message}"]
         else:
             found.met = True
     problems += [
-        f'line {each.own_line}: expected error "{each.text}" was not produced' for each in expected if not each.met
+        f'line {each.own_line}: expected {each.kind} "{each.text}" was not produced'
+        for each in expected
+        if not each.met
     ]
     return problems
 
@@ -64,10 +96,10 @@ def _expectations(text: str, first_line: int) -> list[_Expected]:
     lines = text.split("\n")
     for index, content in enumerate(lines):
         for match in _EXPECTED.finditer(content):
-            if match["kind"] == "error":
+            if match["kind"] in {"error", "remark"}:
                 own = first_line + index + 1
                 line = _line(match["at"], index, lines, first_line)
-                found.append(_Expected(line, match["text"], match["regex"] is not None, own))
+                found.append(_Expected(match["kind"], line, match["text"], match["regex"] is not None, own))
     return found
 
 

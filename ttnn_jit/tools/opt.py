@@ -19,18 +19,20 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from ttnn_jit.compiler import driver
 from ttnn_jit.compiler.inspection import print_stage
 from ttnn_jit.compiler.texts.metal_pipeline import MetalPipelineOfTexts
-from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, PassError, TtnnJitError
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, PassError, RefusalError, TtnnJitError
 from ttnn_jit.dialects import InvalidModule, parse_module, verify
 from ttnn_jit.dialects.text.printer import op_text
 from ttnn_jit.dialects.ttnn_attributes import TTNNLayoutAttr
 from ttnn_jit.dialects.upstream.context import dialect_names
 from ttnn_jit.dialects.upstream.reading import pieces_of, read_upstream
 from ttnn_jit.dialects.upstream.verifying import breaks_rule, verify_upstream
+from ttnn_jit.process.compile_lock import alone
 from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.specs.options import USER_PASSES, Environment
 from ttnn_jit.tools import markdown, opt_arguments
 from ttnn_jit.tools.chosen_passes import ChosenPasses, chosen_passes, pass_options
-from ttnn_jit.tools.expected_diagnostics import unmet_expectations
+from ttnn_jit.tools.expected_diagnostics import diagnostic_of_error, diagnostic_of_remark, unmet_expectations
+from ttnn_jit.tools.pass_remarks import collected_remarks, remark_line
 from ttnn_jit.tools.pass_reports import PassReports
 from ttnn_jit.tools.stage_of_module import schedule
 from ttnn_jit.transforms import pipeline
@@ -41,7 +43,11 @@ def run(arguments: Sequence[str], prog: str) -> int:
     """Parses the command line, in which every pass is an option, and runs it; the exit status."""
     for file in opt_arguments.loaded_files(arguments):
         load_passes(file)
-    return main(opt_arguments.parse(arguments, prog, pass_options()))
+    options = opt_arguments.parse(arguments, prog, pass_options())
+    try:
+        return main(options)
+    except opt_arguments.UsageError as error:
+        raise opt_arguments.UsageError(opt_arguments.shown_error(str(error), prog, arguments)) from error
 
 
 def main(options: argparse.Namespace) -> int:
@@ -55,29 +61,49 @@ def main(options: argparse.Namespace) -> int:
         print(f"Available Dialects: {','.join(dialect_names())}")
         return 0
     start = perf_counter()
-    passes = chosen_passes(options)
+    passes = _passes_of(options)
     text, name = read_text(options.file)
     pieces = [*pieces_of(text)] if options.split_input_file else [(0, text)]
     reports = PassReports(counts=options.mlir_pass_statistics)
     results: list[str] = []
     problems: list[str] = []
+    said_lines: list[str] = []
     for first_line, piece in pieces:
-        found, errors = _processed(piece, name, first_line, passes, options, reports)
+        with collected_remarks() as remarks:
+            found, errors = _processed(piece, name, first_line, passes, options, reports)
         results += found
         if options.verify_diagnostics:
             only_expected = options.verify_diagnostics == opt_arguments.EXPECTED_DIAGNOSTICS
-            unmet = unmet_expectations(piece, first_line, errors, only_expected=only_expected)
+            said = [*map(diagnostic_of_remark, remarks), *map(diagnostic_of_error, errors)]
+            unmet = unmet_expectations(piece, first_line, said, only_expected=only_expected)
             problems += [f"error: {name}: {each}" for each in unmet]
         else:
+            said_lines += map(remark_line, remarks)
             problems += [_as_mlir_prints(error) for error in errors]
     _report(options, reports, perf_counter() - start)
-    for problem in problems:
-        print(problem, file=sys.stderr)
+    for line in (*said_lines, *problems):
+        print(line, file=sys.stderr)
     if not options.verify_diagnostics or results:
         _write("// -----\n".join(results), options, complete=not problems)
     return 1 if problems else 0
 
 
+def _passes_of(options: argparse.Namespace) -> ChosenPasses:
+    """The passes of a command line.
+
+    Raises:
+        UsageError: A pass or an option of one is unknown, or has a wrong value.
+        RefusalError: One is not run here.
+    """
+    try:
+        return chosen_passes(options)
+    except RefusalError:
+        raise
+    except ArgumentError as error:
+        raise opt_arguments.UsageError(str(error)) from error
+
+
+@alone
 def _processed(
     text: str,
     name: str,
@@ -307,16 +333,6 @@ def read_text(file: str) -> tuple[str, str]:
             help="`ttnn-jit run` and `ttrt` take binaries; `ttrt read --section mlir FILE` prints the text inside one",
         ) from error
     return text, "<stdin>" if file == "-" else file
-
-
-def read_module(file: str) -> ModuleOp:
-    """The verified module in a file, in the syntax of this compiler's stages; ``-`` is standard input.
-
-    Raises:
-        ArgumentError: The file cannot be read.
-        CompileError: The text is no module, or an invalid one.
-    """
-    return module_of_text(*read_text(file))
 
 
 def module_of(

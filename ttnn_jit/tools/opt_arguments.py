@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import re
 import shlex
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import NoReturn
+
+from ttnn_jit import __version__
 
 USAGE_STATUS = 2
 
@@ -61,6 +64,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--entry", metavar="NAME", help="the entry point of a module that has several")
     parser.add_argument("--load", action="append", type=Path, default=[], help="a Python file with passes")
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     parser.add_argument("--list", action="store_true", help="list the stages, and the passes of `--load`, and exit")
     parser.add_argument(
         "--show-dialects", action="store_true", help="list the dialects whose operations are read, and exit"
@@ -78,9 +82,6 @@ def _add_pipeline_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--pass-pipeline", metavar="TEXT", help="`builtin.module(a,b{option=value})`, as in mlir-opt")
     parser.add_argument("--until", metavar="PASS", help="the last pass to run")
-    parser.add_argument(
-        "--convert-ttnn-to-ttir", action="store_true", help="the first stage, under the name of its ttmlir-opt option"
-    )
     parser.add_argument(
         "--ir-version",
         metavar="VERSION",
@@ -191,6 +192,20 @@ def _unknown(word: str, prog: str, arguments: Sequence[str], known: Sequence[str
     given = next((each for each in arguments if each.lstrip("-") == word.lstrip("-")), word)
     hint = f"did you mean {' or '.join(f'`{each}`' for each in near)}? " if near else ""
     return _shown(message, prog, arguments, given) + f"\nhelp: {hint}`{prog} --help` lists options, `--list` passes"
+
+
+def shown_error(message: str, prog: str, arguments: Sequence[str]) -> str:
+    """An error of the command line with carets under the argument that it quotes.
+
+    Args:
+        message: The error, which names what is wrong as `name`, and may have further lines of help.
+        prog: The command.
+        arguments: Its words.
+    """
+    first, _, rest = message.partition("\n")
+    quoted = re.findall(r"`([^`]+)`", first)
+    culprit = next((word for name in reversed(quoted) for word in arguments if name in word), "")
+    return _shown(first, prog, arguments, culprit) + (f"\n{rest}" if rest else "")
 
 
 def _shown(message: str, prog: str, arguments: Sequence[str], culprit: str) -> str:

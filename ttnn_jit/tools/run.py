@@ -5,34 +5,37 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from ttnn_jit.compiler import driver
-from ttnn_jit.diagnostics.errors import ArgumentError, LayoutError
+from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dialects import system_desc_of
-from ttnn_jit.dialects.argument_notes import shared_blocks_of, updates_of, whole_arguments_of
+from ttnn_jit.dialects.argument_notes import shared_blocks_of, whole_arguments_of
 from ttnn_jit.dialects.functions import entry_point, single_function
-from ttnn_jit.dialects.layout import spec_of
-from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.meshes import mesh_devices_of
 from ttnn_jit.process.complete_file import complete_file
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.elements.numpy_elements import store_elements
-from ttnn_jit.runtime.memory.buffer import HOST_POOL
 from ttnn_jit.runtime.meshes.mesh import MeshDevice
 from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.runtime.programs.torch_run import run_on_torch
-from ttnn_jit.runtime.tensors.tensor import Tensor, torch_copy
+from ttnn_jit.runtime.tensors.tensor import torch_copy
 from ttnn_jit.runtime.tensors.tensors_from_host import from_torch
 from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
 from ttnn_jit.specs.target import PRESETS, SystemDesc
 from ttnn_jit.specs.tensor_spec import BufferType, TensorSpec
+from ttnn_jit.tools.module_interpreting import (
+    array_of_tensor,
+    interpreted,
+    specs_of_arguments,
+    specs_of_function,
+    tensor_of_array,
+)
 from ttnn_jit.tools.opt import module_of, read_text
 from ttnn_jit.tools.stage_of_module import schedule
-from ttnn_jit.tools.texts.inputs import require_memory
+from ttnn_jit.tools.texts.inputs import as_argument, require_memory
 from ttnn_jit.tools.texts.recognition import is_of_kernels, is_of_other_compiler, is_of_tensors, module_of_dump
 
 if TYPE_CHECKING:
@@ -46,6 +49,8 @@ def main(options: argparse.Namespace) -> int:
     """Prints or saves the results; equal seeds give equal inputs."""
     if options.report and not options.golden:
         raise ArgumentError("--report writes what --golden compares", help="give both")
+    if options.golden and options.interpret:
+        raise ArgumentError("--golden compares native code, and --interpret runs none", help="give one of them")
     reader = _READERS.get(Path(options.file).suffix, _of_text)
     results = reader(options)
     if options.save:
@@ -110,7 +115,9 @@ def _of_text(options: argparse.Namespace) -> list[torch.Tensor]:
     if is_of_kernels(text):
         return _of_kernels(options, text, name)
     asks = is_of_tensors if options.golden or options.target or options.mesh else is_of_other_compiler
-    if not (options.interpret or options.after) and asks(text, name):
+    if options.after and is_of_other_compiler(text, name):
+        raise ArgumentError(f"--after takes a dump of a stage here, and {name} is a text of another compiler")
+    if not options.after and asks(text, name):
         from ttnn_jit.tools.texts.run_text import results_of_text
 
         return results_of_text(options, text, name)
@@ -140,23 +147,16 @@ def _of_kernels(options: argparse.Namespace, text: str, name: str) -> list[torch
             raise ArgumentError(f"--{option} takes no module of kernels, as {name} is")
     module = module_of(text, name, for_passes=False)
     function = entry_point(module, options.entry)
-    given, made = _specs_of(function)
+    given, made = specs_of_function(function)
     inputs = _inputs(options, given)
-    arrays = interpret_kernels(module, [*map(_as_array, inputs, given)], options.entry)
-    return list(map(_as_tensor, arrays, made))
-
-
-def _specs_of(function: FuncOp) -> tuple[list[TensorSpec], list[TensorSpec]]:
-    """The specs of the arguments and of the results."""
-    returned = function.body.block.last_op
-    assert returned is not None, "a function ends with its return"
-    return _argument_specs(function), [spec_of(value.type) for value in returned.operands]
+    arrays = interpret_kernels(module, [*map(array_of_tensor, inputs, given)], options.entry)
+    return list(map(tensor_of_array, arrays, made))
 
 
 def _of_module(options: argparse.Namespace, module: ModuleOp) -> list[torch.Tensor]:
     schedule(module, options.after, options.entry)
     function, devices = single_function(module), mesh_devices_of(module)
-    specs = _argument_specs(function)
+    specs = specs_of_arguments(function)
     if devices is not None:
         whole = whole_arguments_of(function)
         specs = [spec for at, spec in enumerate(specs) for _ in range(1 if at in whole else len(devices))]
@@ -164,7 +164,7 @@ def _of_module(options: argparse.Namespace, module: ModuleOp) -> list[torch.Tens
     if devices is not None:
         inputs = _with_shared_blocks(function, len(devices), inputs)
     if options.interpret:
-        return _interpreted(module, inputs, devices)
+        return interpreted(module, inputs, devices)
     return _results(driver.compile_scheduled(module), inputs, system_desc_of(module))
 
 
@@ -179,13 +179,6 @@ def _with_shared_blocks(function: FuncOp, count: int, inputs: Sequence[torch.Ten
     return found
 
 
-def _argument_specs(function: FuncOp) -> list[TensorSpec]:
-    try:
-        return [spec_of(argument.type) for argument in function.body.block.args]
-    except LayoutError as error:
-        raise ArgumentError(error.message, location=location_of(function)) from error
-
-
 def _inputs(options: argparse.Namespace, specs: Sequence[TensorSpec]) -> list[torch.Tensor]:
     import torch
 
@@ -193,7 +186,8 @@ def _inputs(options: argparse.Namespace, specs: Sequence[TensorSpec]) -> list[to
         loaded = inputs_of(options.inputs)
         if [tuple(tensor.shape) for tensor in loaded] != [tuple(spec.shape) for spec in specs]:
             raise ArgumentError(f"{options.inputs} does not hold tensors of shapes {[list(s.shape) for s in specs]}")
-        return [tensor.to(spec.dtype.torch) for tensor, spec in zip(loaded, specs, strict=True)]
+        pairs = enumerate(zip(loaded, specs, strict=True))
+        return [as_argument(tensor, spec, index, options.inputs) for index, (tensor, spec) in pairs]
     require_memory(specs)
     generator = torch.Generator().manual_seed(options.seed)
     return [_random(spec, generator) for spec in specs]
@@ -253,40 +247,3 @@ def _on_mesh(
         homes = (own[plan.positions[index]] for index in range(len(plan.inputs)))
         tensors = [from_torch(*each) for each in zip(inputs, plan.inputs, homes, strict=True)]
         return [torch_copy(result) for result in program.run_on(own, tensors)]
-
-
-def _interpreted(module: ModuleOp, inputs: Sequence[torch.Tensor], devices: MeshDevices | None) -> list[torch.Tensor]:
-    from ttnn_jit.interpreters.mesh_interpreter import interpret_on_mesh
-    from ttnn_jit.interpreters.tile_interpreter import interpret
-
-    function = single_function(module)
-    given, made = _specs_of(function)
-    if devices is None:
-        return list(map(_as_tensor, interpret(module, [*map(_as_array, inputs, given)]), made))
-    whole = whole_arguments_of(function)
-    alone = {result for argument, result in updates_of(function) if argument in whole}
-    on_each = [spec for at, spec in enumerate(given) for _ in range(1 if at in whole else len(devices))]
-    of_each = [spec for at, spec in enumerate(made) for _ in range(1 if at in alone else len(devices))]
-    arrays = interpret_on_mesh(module, devices, [*map(_as_array, inputs, on_each)])
-    return list(map(_as_tensor, arrays, of_each))
-
-
-def _as_array(tensor: torch.Tensor, spec: TensorSpec) -> Any:
-    """A tensor as an array of the interpreter."""
-    import numpy
-    import torch
-
-    if spec.dtype.is_block_float:
-        return numpy.frombuffer(from_torch(tensor, spec, None).stored_bytes(), numpy.uint8)
-    return tensor.view(torch.uint16).numpy() if tensor.dtype is torch.bfloat16 else tensor.numpy()
-
-
-def _as_tensor(array: Any, spec: TensorSpec) -> torch.Tensor:
-    """The inverse of `_as_array`."""
-    import torch
-
-    if not spec.dtype.is_block_float:
-        return torch.from_numpy(array).view(spec.dtype.torch)
-    buffer = HOST_POOL.allocate(spec.nbytes)
-    store_elements(spec, buffer, array.tobytes())
-    return torch_copy(Tensor(spec, None, buffer))

@@ -10,6 +10,7 @@ from ttnn_jit.emitpy import is_of_emitpy, program_of, python_of_emitpy
 from ttnn_jit.frontend.ir.texts import parse_texts
 from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.tools.opt import read_text
+from ttnn_jit.tools.pass_remarks import printed_remarks
 from ttnn_jit.tools.texts.recognition import is_of_other_compiler, module_of_dump
 
 _REFUSED = {
@@ -28,7 +29,8 @@ def main(options: argparse.Namespace) -> int:
     """
     if options.refused:
         raise ArgumentError(f"--{options.refused}: {_REFUSED[options.refused]} here", help="use --mlir-to-python")
-    return _to_flatbuffer(options) if options.ttnn_to_flatbuffer else _to_python(options)
+    with printed_remarks():
+        return _to_flatbuffer(options) if options.ttnn_to_flatbuffer else _to_python(options)
 
 
 def _to_python(options: argparse.Namespace) -> int:

@@ -20,7 +20,10 @@ __all__ = [
 
 
 class FabricConfig(enum.Enum):
-    """The kind of links between chips."""
+    """The kind of links between chips, with tt-metal's numbers.
+
+    `ttrt.runtime.FabricConfig` has those of tt-mlir's runtime, which differ.
+    """
 
     DISABLED = 0
     FABRIC_1D_NEIGHBOR_EXCHANGE = 1
@@ -56,12 +59,12 @@ class FabricUDMMode(enum.Enum):
 
 
 class FabricManagerMode(enum.Enum):
-    """Whether a separate process manages the links."""
+    """Whether a separate process manages the links; two bits in tt-metal, where ENABLED has none of them."""
 
-    DEFAULT = 0
-    ENABLED = 1
-    INIT_FABRIC = 2
-    TERMINATE_FABRIC = 3
+    DEFAULT = 3
+    ENABLED = 0
+    INIT_FABRIC = 1
+    TERMINATE_FABRIC = 2
 
 
 @dataclass(eq=False)

@@ -34,6 +34,7 @@ from builder.ttir.ttir_builder import TTIRBuilder  # noqa: E402
 from builder.ttnn.ttnn_builder import TTNNBuilder  # noqa: E402
 from golden import get_golden_function  # noqa: E402
 from golden.mapping import CHISEL_GOLDEN_MAPPINGS, GoldenMapTensor, apply_sharding  # noqa: E402
+from ttmlir import passes  # noqa: E402
 from ttmlir.dialects import stablehlo, ttir  # noqa: E402
 from ttmlir.ir import Module  # noqa: E402
 
@@ -216,6 +217,14 @@ def test_goldens_that_users_set_are_compared():
         compile_and_execute_ttir(one_function(body, (4, 4)))
 
 
+def test_goldens_are_read_before_the_module_is_lowered():
+    module, builder = build_module(one_function(lambda x, builder: builder.exp(x), (4, 8)), "ttir")
+    assert len(builder.golden_map[1]) == 1
+    passes.ttir_to_ttnn_runtime_pipeline(module, "")
+    with pytest.raises(RuntimeError, match="this one is lowered"):
+        builder.golden_map  # noqa: B018 - what is tested
+
+
 def test_a_bypassed_operation_gives_its_golden():
     def body(x, builder):
         found = builder.exp(x)
@@ -336,6 +345,25 @@ def test_a_module_of_ttnn_has_layouts():
     module, _ = build_module(fn, "ttnn")
     assert "memref<1x2x!ttcore.tile<32x32, f32>, #dram>, <interleaved>" in str(module)
     compile_and_execute_ttnn(fn)
+
+
+@pytest.mark.parametrize("shape", [(24, 20), (1, 2, 8, 8)])
+def test_windows_of_bfloat16_are_summed_in_float32(shape):
+    window = [1] * (len(shape) - 2) + [3, 3]
+    padding = [0] * 2 * (len(shape) - 2) + [1] * 4
+
+    def body(x, builder):
+        return builder.pool_2d(x, window, [1] * len(shape), padding, "avg")
+
+    compile_and_execute_shlo(one_function(body, shape, dtypes=[torch.bfloat16]))
+
+
+def test_a_sparse_product_without_a_number_of_groups_states_none():
+    def body(a, b, sparsity, builder):
+        return builder.sparse_matmul(a, b, sparsity, nnz=0)
+
+    module, _ = build_module(one_function(body, (2, 3, 4, 8), (1, 5, 8, 6), (2, 3, 1, 5)), "ttir")
+    assert "nnz" not in str(module)
 
 
 # --- Meshes -----------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import torch
 
 import ttnn_jit
 from tests.damage import damaged_json, damaged_text
-from tests.end_to_end.built_modules.test_building_modules import built, run, softmax_of_sum, tensor
+from tests.end_to_end.built_modules.made_modules import built, run, softmax_of_sum, tensor
 from ttnn_jit import ttnn
 from ttnn_jit.sessions import session
 from ttnn_jit.ttmlir.chisel import chisel_records
@@ -152,3 +152,18 @@ def test_comparison_mode_raises_for_a_submitted_program_that_differs(monkeypatch
         pytest.raises(RuntimeError, match=r"ttir\.add: output 0 is not its golden, isolated"),
     ):
         submitted()
+
+
+def test_a_check_that_is_replaced_and_fails_is_a_record(monkeypatch):
+    from chisel import callbacks
+
+    def fails(*_):
+        raise RuntimeError("mine")
+
+    monkeypatch.setattr("chisel.callbacks.check_numerics", fails)
+    with chisel.session() as report:
+        submitted()
+    assert callbacks.check_numerics is fails
+    bugs = report.by_status("chisel_bug")
+    assert {each.op for each in bugs} == {"ttir.add", "ttir.softmax"}
+    assert all("RuntimeError: mine" in each.payload.traceback for each in bugs)

@@ -100,6 +100,7 @@ def test_the_page_lists_the_worst_first_and_the_number_of_differences():
     offsets = [text.index(f"ttnn.op{number}") for number in (3, 1, 2, 4, 0)]
     assert offsets == sorted(offsets)
     assert "<h1>All 1 results are right</h1>" in "\n".join(page([record(0)]))
+    assert "<h1>No result was compared with a golden</h1>" in "\n".join(page([unjudged]))
 
 
 SCRIPT = """

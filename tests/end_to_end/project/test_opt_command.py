@@ -168,3 +168,48 @@ def test_the_pipeline_to_kernels_runs_in_its_place_with_or_without_options(tmp_p
         texts.append(capsys.readouterr().out)
     assert "d2m.tile_exp" in texts[0]
     assert texts[0] == texts[1]
+
+
+def test_an_unknown_operation_is_printed_as_it_was(file, capsys):
+    text = """module {
+  func.func @f(%arg0: !mine.handle) -> tensor<2xf32> {
+    %0:2 = "mine.op"(%arg0) ({
+      "mine.inner"() {b} : () -> ()
+    }) {a = 1 : i32} : (!mine.handle) -> (tensor<2xf32>, i1)
+    %1 = "ttir.exp"(%0#0) : (tensor<2xf32>) -> tensor<2xf32>
+    return %1 : tensor<2xf32>
+  }
+}
+"""
+    for _ in range(2):
+        assert opt_main(["--allow-unregistered-dialect", file(text)]) == 0
+        assert capsys.readouterr().out == text
+    assert opt_main(["--allow-unregistered-dialect", "--mlir-print-debuginfo", file(text)]) == 0
+    assert '"mine.inner"() {b} : () -> () loc(' in capsys.readouterr().out
+
+
+def test_a_function_that_does_not_return_what_it_says_is_refused_at_its_place(file, capsys):
+    one = "func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {\n  return %x : tensor<2xf32>\n}\n"
+    assert main(["run", file(one.replace("  return %x : tensor<2xf32>\n", ""))]) == 1
+    assert "module.mlir:1:1: the function @f does not end with a return" in capsys.readouterr().err
+    assert main(["run", file(one.replace("-> tensor<2xf32>", "-> tensor<3xf32>"))]) == 1
+    said = "module.mlir:2:3: the function @f returns tensor<2xf32>, and its type says tensor<3xf32>"
+    assert said in capsys.readouterr().err
+
+
+def test_the_pass_back_to_ttir_takes_its_option_and_gives_an_equal_module(tmp_path, file, capsys):
+    text = """func.func @f(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
+  %0 = "ttir.add"(%x, %x) : (tensor<2x8xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
+  return %0 : tensor<2x8xf32>
+}
+"""
+    forms = [tmp_path / name for name in ("ttnn.mlir", "ttir.mlir", "again.mlir")]
+    to_ttnn = ["--ttcore-register-device", "--ttnn-layout", "--convert-ttir-to-ttnn"]
+    assert opt_main([*to_ttnn, file(text), "-o", str(forms[0])]) == 0
+    assert opt_main(["--cse", "--convert-ttnn-to-ttir=tagged-only=false", str(forms[0]), "-o", str(forms[1])]) == 0
+    assert "ttir.add" in forms[1].read_text()
+    assert opt_main(["--convert-ttir-to-ttnn", str(forms[1]), "-o", str(forms[2])]) == 0
+    assert forms[2].read_text() == forms[0].read_text()
+    assert opt_main(["--mlir-print-ir-after-all", "--cse", "-convert-ttnn-to-ttir", str(forms[0])]) == 0
+    dumps = capsys.readouterr().err
+    assert dumps.index("After cse") < dumps.index("After convert-ttnn-to-ttir")

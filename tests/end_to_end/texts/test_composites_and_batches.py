@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.texts.passes_keep_results import after_passes, results_of
-from tests.end_to_end.texts.test_stablehlo_texts import assert_runs_alike, converted
+from tests.end_to_end.texts.converted_texts import assert_runs_alike, converted
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects import print_module
 from ttnn_jit.frontend.ir.texts import parse_texts
@@ -122,6 +122,10 @@ def test_arguments_without_shardings_are_cut_along_their_batches(kinds):
     assert_runs_alike(text, f"{ANALYSIS},stablehlo-to-ttir-pipeline")
 
 
+def test_batches_that_are_cut_unevenly_are_computed_as_a_whole_is():
+    assert_runs_alike(batches(["", "", ""], "3x1x6x3"), f"{ANALYSIS},stablehlo-to-ttir-pipeline")
+
+
 def test_inputs_alone_are_cut_whatever_their_rank_and_else_only_images():
     assert 'in_shardings=[<@mesh, [{"batch"}, {}]>' in converted(
         batches(["input", "parameter", "input"], "4x3"), ANALYSIS
@@ -139,7 +143,6 @@ def test_inputs_alone_are_cut_whatever_their_rank_and_else_only_images():
             ANALYSIS.replace("automatic-arg-analysis", "enable-auto-sharding"),
             "no model of costs",
         ),
-        (batches(["", "", ""], "3x1x6x3"), ANALYSIS, "does not cut"),
     ],
 )
 def test_what_is_not_cut_is_refused(text, passes, said):

@@ -8,7 +8,7 @@ import torch
 
 from tests.end_to_end.texts.test_ops_of_texts import checked, loaded
 from ttnn_jit.diagnostics.errors import CompileError, DTypeError
-from ttnn_jit.frontend.ir.lowering import Argument
+from ttnn_jit.frontend.ir.lowered_text import Argument
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.tools.cli import main
 
@@ -194,7 +194,8 @@ def test_what_is_not_computed_in_float64_is_refused_and_not_computed_in_less():
 
 
 def test_no_cast_narrows_a_step_among_floats_of_64_bits():
-    from ttnn_jit.frontend.ir.lowering import FunctionLowering, computed
+    from ttnn_jit.frontend.ir.lowering import FunctionLowering
+    from ttnn_jit.frontend.ir.ops_of_text import computed
     from ttnn_jit.ops.families.text_operation import TextCall, text
     from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, Layout, TensorSpec
 

@@ -124,3 +124,31 @@ def test_damaged_descriptions_are_refused_in_one_line(ttrt, binary):
     for each in records:
         assert "\n" not in each["exception"]
         assert not each["exception"].startswith(("KeyError", "TypeError", "AttributeError", "OverflowError"))
+
+
+@pytest.mark.parametrize("command", ["run", "perf", "emitpy"])
+@pytest.mark.parametrize("index", ["x", "-1", "1.0", "", "9" * 5000])
+def test_a_program_is_chosen_by_its_number(ttrt, command, index):
+    done = ttrt(command, "absent.ttnn", "--program-index", index)
+    assert done.status == 2
+    assert "argument --program-index: --program-index takes the number of a program, or all, got" in done.err
+    assert TRACE not in done.err
+
+
+@pytest.mark.parametrize("given", ["no/such/folder/x.json", "taken"])
+def test_a_file_of_results_that_cannot_be_written_is_refused_before_anything_runs(ttrt, binary, given, tmp_path):
+    Path("taken").mkdir()
+    file = binary("two")
+    for command in ("run", "check", "read", "perf"):
+        done = ttrt(command, file, "--result-file", given)
+        assert done.status == 1
+        assert f"error: {given}: " in done.err
+        assert "PASS" not in done.err
+    done = ttrt("read", file, "--read-file", given)
+    assert (done.status, f"error: {given}: " in done.err) == (1, True)
+    assert {each.name for each in tmp_path.iterdir()} == {"taken", "two.ttnn"}
+
+
+def test_results_may_go_to_a_device(ttrt, binary):
+    assert ttrt("run", binary("two"), "--result-file", "/dev/null").status == 0
+    assert not Path("/dev/ttrt_report.xml").exists()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import shutil
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -286,3 +287,24 @@ def test_a_folder_runs_whole_and_its_status_says_if_one_failed(ttrt, written, tm
     assert Path("run.log").read_text().count("PASS") == 2
     suite = ElementTree.parse("ttrt_report.xml").getroot().find("testsuite")
     assert (suite.get("tests"), suite.get("failures"), len(suite.findall(".//failure"))) == ("4", "2", 2)
+
+
+@pytest.mark.parametrize("options", [(), ("--artifact-dir", "all/new"), ("--artifact-dir", "all/sub")])
+def test_binaries_that_a_run_saved_do_not_run_with_those_of_a_folder(ttrt, written, tmp_path, options):
+    folder = tmp_path / "all"
+    folder.mkdir()
+    shutil.copy(written / "two.ttnn", folder / "two.ttnn")
+    (folder / "sub").mkdir()
+    (folder / "sub/notes.txt").touch()  # a folder that others made
+    for place in (".", "all"):
+        for _ in range(2):
+            assert ttrt("run", place, "--save-artifacts", *options).status == 0
+            assert [Path(each["file_path"]).name for each in results()] == ["two.ttnn"]
+    saved = next(each for each in tmp_path.rglob("two.ttnn/two.ttnn"))
+    assert ttrt("run", saved.parent).status == 0
+    saved.unlink()
+    (folder / "two.ttnn").unlink()
+    shutil.copy(written / "tan.ttnn", saved)
+    done = ttrt("run", ".")
+    assert done.status == 1
+    assert "holds no file that ends in .ttnn or .ttm, apart from 1 in folders of artifacts" in done.err

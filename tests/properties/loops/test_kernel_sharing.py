@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.sampling import drawn
 from tests.unit.codegen.blocking.test_kernel_sharing import any_bits, unshared
-from tests.unit.codegen.programs import assert_same_bits, host_isa, objects_of, run_plan, scheduled
+from tests.unit.codegen.programs import assert_same_bits, host_isa, objects_of, run_plan, scheduled, with_shared_kernels
 from ttnn_jit.codegen.host.host_program import generate
 from ttnn_jit.interpreters.tile_interpreter import interpret
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
@@ -18,17 +18,24 @@ SPECIAL = [0.0, -0.0, 1.0, -1.0, float("inf"), float("-inf"), float("nan"), 1e-4
 NUMBERS = st.one_of(st.sampled_from(ORDINARY), st.floats(width=32), st.sampled_from(ORDINARY + SPECIAL))
 WITH_NUMBER = ("add", "subtract", "multiply", "divide", "pow", "maximum", "lt", "eq", "fmod", "atan2", "hypot")
 UNARY = ("exp", "neg", "relu", "sigmoid", "abs")
+WITH_PARAMETER = ("leaky_relu", "elu", "celu", "softshrink")
 
 
 @st.composite
 def templates(draw):
-    """The operations of a layer: a name, and whether a number is the first operand, the second, or none is."""
+    """The operations of a layer: a name, and whether a number is the first operand, the second, or none is.
+
+    A parameter counts as the second operand.
+    """
     made = []
     for _ in range(draw(st.integers(1, 3))):
-        if draw(st.integers(0, 5)):
-            made.append((draw(st.sampled_from(WITH_NUMBER)), draw(st.sampled_from([0, 1, 1]))))
-        else:
-            made.append((draw(st.sampled_from(UNARY)), None))
+        match draw(st.integers(0, 7)):
+            case 0:
+                made.append((draw(st.sampled_from(UNARY)), None))
+            case 1:
+                made.append((draw(st.sampled_from(WITH_PARAMETER)), 1))
+            case _:
+                made.append((draw(st.sampled_from(WITH_NUMBER)), draw(st.sampled_from([0, 1, 1]))))
     return made, draw(st.sampled_from(["none", "softmax", "sum", "matmul"]))
 
 
@@ -68,11 +75,13 @@ def test_random_layers_have_the_bits_of_a_kernel_for_each_and_of_the_interpreter
     @given(programs(), st.integers(0, 2**32 - 1))
     def run(program, seed):
         specs, calls, results, target = program
-        module = scheduled(specs, calls, results=results, target=target)
+        fields = {"results": results, "target": target}
+        module = scheduled(specs, calls, **fields)
         generator, isa = np.random.default_rng(seed), host_isa()
         inputs = [any_bits(spec, generator) for spec in specs]
         made, plain = generate(module, isa), unshared(module, isa, monkeypatch)
         assert len(made.plan.kernels) <= len(plain.plan.kernels)
+        assert generate(with_shared_kernels(specs, calls, **fields), isa).plan == made.plan
         shared[bool(made.plan.constants)] += 1
         got = run_plan(made.plan, objects_of(made, isa), inputs)
         for own, expected in zip(got, run_plan(plain.plan, objects_of(plain, isa), inputs), strict=True):

@@ -36,6 +36,10 @@ class Graph:
         self.axes = dict(zip("xy", mesh, strict=True))
         self.lines, self.values = [], []
 
+    def meshes(self):
+        axes = ", ".join(f'"{name}"={size}' for name, size in self.axes.items())
+        return f"sdy.mesh @mesh = <[{axes}]>"
+
     def one_of(self, choices):
         return self.draw(st.sampled_from(choices))
 
@@ -184,9 +188,8 @@ class Graph:
         returned = self.values[-2:]
         results = ", ".join(f"{kind(shape)}{self.noted(shape)}" for _, shape in returned)
         names, types = ", ".join(name for name, _ in returned), ", ".join(kind(shape) for _, shape in returned)
-        axes = ", ".join(f'"{name}"={size}' for name, size in self.axes.items())
         body = "\n  ".join([*self.lines, f"return {names} : {types}"])
-        return f"sdy.mesh @mesh = <[{axes}]>\nfunc.func @main({given}) -> ({results}) {{\n  {body}\n}}", arguments
+        return f"{self.meshes()}\nfunc.func @main({given}) -> ({results}) {{\n  {body}\n}}", arguments
 
 
 @st.composite

@@ -74,6 +74,13 @@ def scheduled(specs, calls, **fields):
     return lowered(built(specs, calls, **fields))
 
 
+def with_shared_kernels(specs, calls, **fields):
+    """The program after that stage as a compile without texts makes it, in which equal kernels are lowered once."""
+    module = built(specs, calls, **fields)
+    pipeline.run_passes(module, pipeline.passes_around_codegen(CompileOptions(), shared=True)[0])
+    return module
+
+
 def stored(values: np.ndarray, spec: TensorSpec) -> np.ndarray:
     """The buffer of a tensor, bfloat16 as the uint16 of its bits; where its layout pads, numbers that show misuse.
 

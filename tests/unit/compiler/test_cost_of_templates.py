@@ -3,7 +3,9 @@
 import sys
 
 import pytest
+import torch
 
+import ttnn_jit
 from ttnn_jit import ttnn
 from ttnn_jit.compiler import driver
 from ttnn_jit.compiler.request import FunctionRequest
@@ -88,3 +90,18 @@ def test_layers_with_numbers_of_their_own_cost_little_more_than_layers_with_one_
         compiled(layered(step, products=products), 64)
     one, each = (calls_of(compiled, layered(step, products=products), 64) for step in (0.0, 0.002))
     assert each <= most * one, f"{each} and {one} calls"
+
+
+def test_a_template_of_a_chip_knows_its_circular_buffers_without_another_compile(monkeypatch):
+    def lowered_again(_):
+        raise AssertionError("the function was lowered for the descriptors of its launches")
+
+    monkeypatch.setattr("ttnn_jit.compiler.template.descriptors_of", lowered_again)
+    device = ttnn.open_device(device_id=0, target="wormhole_b0")
+    jitted = ttnn_jit.jit(enable_cache=False, dynamic=True)(lambda x: ttnn.exp(ttnn.add(x, x)))
+    for rows in (64, 128):
+        config = ttnn.create_sharded_memory_config((rows, 64), ttnn.CoreGrid(x=2, y=1), ttnn.ShardStrategy.HEIGHT)
+        on_cores = {"device": device, "memory_config": config}
+        x = ttnn.from_torch(torch.zeros(rows, 64), ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, **on_cores)
+        assert jitted(x).shape == x.shape
+    ttnn.close_device(device)

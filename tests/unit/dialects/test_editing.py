@@ -13,6 +13,7 @@ from ttnn_jit.dialects.writing.editing import (
     append,
     detach,
     detach_all,
+    discard_module,
     erase,
     insert_before,
     ops_of,
@@ -130,6 +131,23 @@ def test_an_erased_op_is_freed_without_a_collection():
         del around, region, inner, parts
         assert [part() for part in known] == [None] * len(known)
         assert uses_of(outer.result) == [(after, 0)]
+    finally:
+        gc.enable()
+
+
+def test_a_discarded_module_is_freed_without_a_collection():
+    outer, around, after = nested()
+    module, (region,) = outer.parent.parent.parent, around.regions
+    (inner,) = region.block.ops
+    ops = [outer, around, after, inner]
+    uses = [use for op in ops for use in op._operand_uses]
+    parts = [module, *ops, *uses, region, region.block, *region.block.args, *inner.results]
+    known = [weakref.ref(part) for part in parts]
+    gc.disable()
+    try:
+        discard_module(module)
+        del module, outer, around, after, region, inner, ops, uses, parts
+        assert [part() for part in known] == [None] * len(known)
     finally:
         gc.enable()
 

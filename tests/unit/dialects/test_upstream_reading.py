@@ -187,3 +187,23 @@ def test_nothing_of_the_tables_is_loaded_with_the_package():
         assert not [name for name in sys.modules if name.startswith("ttnn_jit.dialects.upstream")]
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(program)], check=True, timeout=60)
+
+
+def test_each_declared_result_has_its_name_and_a_variadic_one_is_a_group():
+    x, pair = "tensor<4x8xf32>", "(tensor<4x2xf32>, tensor<4x2xi32>)"
+    text = f"""func.func @f(%x: {x}, %y: tensor<f32>) -> {x} {{
+      %0:2 = "ttir.topk"(%x) <{{k = 2 : i32}}> : ({x}) -> {pair}
+      %1:2 = "ttir.topk"(%x) <{{k = 2 : i32}}> : ({x}) -> {pair}
+      %2:3 = "chlo.scan"(%x, %x, %y) <{{dimension = 1 : i64, operandSegmentSizes = array<i32: 2, 1>,
+        resultSegmentSizes = array<i32: 2, 1>}}> ({{}}) : ({x}, {x}, tensor<f32>) -> ({x}, {x}, tensor<f32>)
+      %3 = "ttir.abs"(%2#1) : ({x}) -> {x}
+      return %3 : {x}
+    }}"""
+    lines = reprinted(text).splitlines()
+    assert [line.partition(" = ")[0].strip() for line in lines if "%" in line][1:-1] == [
+        "%values, %indices",
+        "%values_0, %indices_1",
+        "%outputs:2, %carries",
+        "%0",
+    ]
+    assert '"ttir.abs"(%outputs#1)' in reprinted(reprinted(text))

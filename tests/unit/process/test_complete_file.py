@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from ttnn_jit.process.complete_file import write_complete
+from ttnn_jit.process.complete_file import check_writable, write_complete
 
 
 @contextmanager
@@ -68,3 +68,19 @@ def test_an_error_about_an_unwritable_path_names_the_users_path(tmp_path):
     for path in (tmp_path / "missing" / "x", file / "x", folder):
         assert str(refused(path)).endswith(f": '{path}'")
     assert sorted(tmp_path.iterdir()) == [file, folder]
+
+
+def test_a_path_is_checked_without_writing_it(tmp_path):
+    folder, file, pipe, link = (tmp_path / name for name in ("folder", "file", "pipe", "link"))
+    folder.mkdir()
+    file.write_bytes(b"old")
+    os.mkfifo(pipe)
+    link.symlink_to("elsewhere")
+    for path in (file, tmp_path / "new", pipe, link):
+        check_writable(path)
+    for path in (tmp_path / "missing" / "x", file / "x", folder):
+        with pytest.raises(OSError, match="Errno") as error:
+            check_writable(path)
+        assert str(error.value).endswith(f": '{path}'")
+    assert file.read_bytes() == b"old"
+    assert sorted(tmp_path.iterdir()) == [file, folder, link, pipe]

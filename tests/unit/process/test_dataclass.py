@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ttnn_jit
-from ttnn_jit.process.dataclass import dataclass, is_frozen
+from ttnn_jit.process.dataclass import dataclass, is_frozen, replace
 
 FLAGS = ("frozen", "eq", "repr", "slots", "kw_only")
 VALUES = st.lists(st.sampled_from([0, -0.0, 1, True, float("nan"), "text", (), []]), max_size=4)
@@ -87,6 +87,18 @@ def test_a_dataclass_behaves_like_pythons(declaration, given_values, named):
             for cls in (ours, pythons)
         )
         assert ours_does == pythons_does, question
+
+
+@settings(deadline=None)
+@given(declarations(), VALUES, st.sets(st.sampled_from(["f0", "f1", "f2", "other"])))
+def test_an_instance_with_other_fields_is_as_pythons(declaration, values, names):
+    cls = declared(dataclass, *declaration)
+    try:
+        one = cls(**{f"f{k}": value for k, value in enumerate(values)})
+    except (TypeError, OverflowError):
+        return
+    changes = dict.fromkeys(sorted(names), 7)
+    assert outcome(lambda: replace(one, **changes)) == outcome(lambda: dataclasses.replace(one, **changes))
 
 
 def test_a_dataclass_keeps_its_own_methods():

@@ -6,10 +6,12 @@ import gc
 import threading
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ttnn_jit.diagnostics.errors import L1CapacityError
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.memory.l1 import L1Account, circular_buffer_bytes
+from ttnn_jit.runtime.memory.l1 import LANE_BITS, L1Account, _lanewise_max, circular_buffer_bytes
 from ttnn_jit.specs.cores.cores import CoreCoord, CoreGrid, CoreRange, CoreRangeSet
 from ttnn_jit.specs.cores.memory_config import BufferType, ShardStrategy
 from ttnn_jit.specs.cores.sharding import create_sharded_memory_config
@@ -74,6 +76,19 @@ def test_memory_outside_l1_costs_nothing():
     lease = account.lease(spec((1024, 1024), MemoryConfig()))
     assert used(account) == {}
     del lease
+
+
+LANES = st.lists(st.sampled_from([0, 1, 2048, 1_499_136, (1 << 46) - 1]), min_size=4, max_size=4)
+
+
+@given(LANES, LANES)
+def test_the_larger_number_of_every_lane(first, second):
+    one, other, guards = (
+        sum(number << (LANE_BITS * lane) for lane, number in enumerate(numbers))
+        for numbers in (first, second, [1 << (LANE_BITS - 1)] * 4)
+    )
+    found = _lanewise_max(one, other, guards)
+    assert [found >> (LANE_BITS * lane) & ((1 << LANE_BITS) - 1) for lane in range(4)] == [*map(max, first, second)]
 
 
 def test_the_high_water_mark_is_kept_and_includes_the_needs_of_a_call():

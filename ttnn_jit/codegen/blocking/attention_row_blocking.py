@@ -12,7 +12,6 @@ import itertools
 import math
 import operator
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from ttnn_jit.codegen.blocking.masked_block_skipping import unmasked_columns
 from ttnn_jit.codegen.schedules.bound_kernel import SHARE_OF_LAST_CACHE, BoundKernel, Operand
@@ -29,7 +28,7 @@ from ttnn_jit.codegen.schedules.host_plan import (
 from ttnn_jit.codegen.schedules.kernel import Contract, LoopNest
 from ttnn_jit.codegen.schedules.launch import LaunchLoops
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
-from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.dataclass import dataclass, replace
 from ttnn_jit.runtime.plans.host_costs import last_cache_bytes
 from ttnn_jit.specs.extents.divisors import greatest_of, least_of
 from ttnn_jit.specs.extents.extent import computed

@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import replace
 
 from ttnn_jit.codegen.blocking.storage_formats import Packed, Strides, are_whole, in_tiles, moves_of, with_packed
 from ttnn_jit.codegen.bodies.steps import KernelBody
@@ -25,7 +24,7 @@ from ttnn_jit.codegen.schedules.vector_loop import vector_loop
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.nest.limits import MOST_COLUMNS, TILES, rows_fit_stack, strips_fit_stack
 from ttnn_jit.nest.streams import InnerAccess
-from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.dataclass import dataclass, replace
 from ttnn_jit.runtime.plans.host_costs import last_cache_bytes
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from ttnn_jit.codegen.fusion.copy_folding import only_copies, only_moves
 from ttnn_jit.codegen.schedules.bound_kernel import Operand
@@ -28,7 +27,7 @@ from ttnn_jit.codegen.schedules.host_plan import (
 from ttnn_jit.codegen.schedules.kernel import Contract
 from ttnn_jit.codegen.schedules.launch import View
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
-from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.dataclass import dataclass, replace
 from ttnn_jit.runtime.plans.host_costs import last_cache_bytes
 from ttnn_jit.specs.access.access import Access
 from ttnn_jit.specs.access.index_expressions import Const, Dim, Expr, divided, remainder, substitute, times, total

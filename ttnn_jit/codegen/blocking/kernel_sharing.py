@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from ttnn_jit.codegen.blocking.lookup import best_lookup
 from ttnn_jit.codegen.blocking.routine_constants import without_symbolic_constants
@@ -38,6 +37,7 @@ from ttnn_jit.codegen.schedules.plan_value import PlanValue
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm.values import MAX_FLOAT32
 from ttnn_jit.nest.streams import InnerAccess, Stream
+from ttnn_jit.process.dataclass import replace
 from ttnn_jit.process.memoized import KEYS
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, INTEGERS
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from ttnn_jit.codegen.bodies.body_analysis import operation_of_tile
 from ttnn_jit.codegen.bodies.steps import Apply, Cast, KernelBody, Load, LookUp, Step, Store, operands_of, with_operands
 from ttnn_jit.codegen.schedules.vector_loop import VectorLoop, vector_loop
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.nest.streams import InnerAccess, Stream
-from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.dataclass import dataclass, replace
 from ttnn_jit.specs.tensor_spec import DataType
 
 _BFLOAT16 = Stream(DataType.BFLOAT16, InnerAccess.CONTIGUOUS)

@@ -6,7 +6,6 @@ Bound: a load for each iteration of the loops around a routine.
 from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping, Sequence
-from dataclasses import replace
 
 from ttnn_jit.codegen.bodies.steps import Constant, SymbolicConstant
 from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel, Operand
@@ -14,6 +13,7 @@ from ttnn_jit.codegen.schedules.kernel import Routine
 from ttnn_jit.codegen.schedules.launch import View
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
 from ttnn_jit.nest.streams import InnerAccess, Stream
+from ttnn_jit.process.dataclass import replace
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 

@@ -7,7 +7,6 @@ Sweeps have no class.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import replace
 
 from ttnn_jit.codegen.blocking.fission import fission_of
 from ttnn_jit.codegen.blocking.lookup import best_lookup
@@ -17,6 +16,7 @@ from ttnn_jit.codegen.schedules.kernel import Contract, LoopNest
 from ttnn_jit.codegen.schedules.stages import Stage
 from ttnn_jit.codegen.schedules.vector_loop import pipelines_loads
 from ttnn_jit.kernels.isa import HostIsa
+from ttnn_jit.process.dataclass import replace
 from ttnn_jit.process.memoized import memoized
 
 

@@ -7,7 +7,6 @@ replaces, so that no result changes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from ttnn_jit.codegen.bodies.steps import Load, Product, operands_of
 from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel, Operand
@@ -15,7 +14,7 @@ from ttnn_jit.codegen.schedules.host_plan import Blocks, HostLaunch, HostPlan, o
 from ttnn_jit.codegen.schedules.kernel import Contract, Copy, LoopNest, Repack
 from ttnn_jit.codegen.schedules.launch import LaunchLoops
 from ttnn_jit.nest.streams import InnerAccess, Stream
-from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.dataclass import dataclass, replace
 from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 from ttnn_jit.specs.tensor_spec import TensorSpec

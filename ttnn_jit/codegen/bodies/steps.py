@@ -5,13 +5,12 @@ from __future__ import annotations
 import enum
 import struct
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from ttnn_jit.nest.limits import ENTRIES
 from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.ops.language.kinds import as_float32
-from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.dataclass import dataclass, replace
 from ttnn_jit.process.memoized import KEYS
 from ttnn_jit.specs.dtype_traits import ComputeType
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
@@ -212,6 +211,8 @@ class SizeClass(enum.Enum):
     SMALL = "small"
     MEDIUM = "medium"
     LARGE = "large"
+
+    __hash__ = object.__hash__  # members are singletons, and Enum hashes their names in Python
 
     @staticmethod
     def of(count: int, chosen: Callable[[SizeClass], object] = lambda own: own) -> SizeClass:

@@ -8,7 +8,6 @@ Bound: the bytes of the distinct tensors that the loop reads and writes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 from xdsl.ir import Operation
 
@@ -22,7 +21,7 @@ from ttnn_jit.codegen.schedules.launch import View
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
 from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.ops.language.axes import without_axes
-from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.dataclass import dataclass, replace
 from ttnn_jit.process.memoized import hash_of
 from ttnn_jit.specs.access.strided_walk import NotStridedError
 from ttnn_jit.specs.target import PRESETS

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel, exceeds_last_cache, is_far_transpose
 from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan
 from ttnn_jit.codegen.schedules.kernel import Copy, Kernel, LoopNest, Move, Repeated, ShortRows, Stepped, Transposed
 from ttnn_jit.codegen.schedules.launch import LEAST_TRANSPOSED, LaunchLoops
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.nest.limits import LINE, STEPS
+from ttnn_jit.process.dataclass import replace
 from ttnn_jit.runtime.memory.buffer import POOLED_RESULT_BYTES
 from ttnn_jit.specs.tensor_spec import TensorSpec
 

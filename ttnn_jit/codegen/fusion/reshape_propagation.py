@@ -7,13 +7,13 @@ It may leave broadcasting to an operation or repeat elements first. The loops an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ttnn_jit.codegen.fusion.copy_folding import only_copies
 from ttnn_jit.codegen.schedules.bound_kernel import Operand, is_elementwise
 from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan, launch_indices
 from ttnn_jit.codegen.schedules.launch import View
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
+from ttnn_jit.process.dataclass import replace
 from ttnn_jit.specs.access.access import Access, reshape_access
 from ttnn_jit.specs.access.index_expressions import Const, Dim, dims_of
 from ttnn_jit.specs.access.strided_walk import NotStridedError

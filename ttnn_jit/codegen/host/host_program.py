@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -29,7 +28,7 @@ from ttnn_jit.dialects.meshes import mesh_devices_of
 from ttnn_jit.dialects.region_loops import refusal, refuse_packed
 from ttnn_jit.dialects.ttcore import system_desc_of
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.dataclass import dataclass, replace
 from ttnn_jit.process.progress import SHOW_AFTER, with_progress
 from ttnn_jit.runtime.memory.l1 import in_l1
 from ttnn_jit.runtime.plans.launches import Launch, Repeat

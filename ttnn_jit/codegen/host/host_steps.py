@@ -7,7 +7,6 @@ result.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 from ttnn_jit.codegen.blocking.attention_row_blocking import block_attention_rows
@@ -37,6 +36,7 @@ from ttnn_jit.codegen.schedules.sweep import Sweep
 from ttnn_jit.codegen.schedules.vector_loop import vector_loop
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.ops.families.reduction import CHAINS
+from ttnn_jit.process.dataclass import replace
 from ttnn_jit.process.memoized import memoized
 from ttnn_jit.runtime.plans.host_costs import HOST_COSTS
 from ttnn_jit.specs.extents.partial_comparisons import hint_of

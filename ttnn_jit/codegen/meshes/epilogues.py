@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import replace
 
 from ttnn_jit.codegen.fusion.loop_fusion import fused_with_reader
 from ttnn_jit.codegen.schedules.host_plan import HostLaunch
 from ttnn_jit.codegen.schedules.kernel import LoopNest
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
+from ttnn_jit.process.dataclass import replace
 
 
 class Epilogues:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from xdsl.ir import Operation
 
@@ -27,7 +26,7 @@ from ttnn_jit.codegen.schedules.plan_value import PlanValue
 from ttnn_jit.dialects.declared_ops import CollectiveOp
 from ttnn_jit.ops.collectives.rank_stages import Stage, stages_of
 from ttnn_jit.ops.families.collective import Shard
-from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.dataclass import dataclass, replace
 from ttnn_jit.runtime.memory.l1 import in_l1
 from ttnn_jit.specs.access.access import Access
 from ttnn_jit.specs.meshes.mesh_devices import ONE_DEVICE

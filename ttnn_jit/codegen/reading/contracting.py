@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
 
 from ttnn_jit.codegen.bodies.steps import Cast, Constant, KernelBody, Load, Product, Step, Store
 from ttnn_jit.codegen.reading.module_reader import ModuleReader
@@ -15,6 +14,7 @@ from ttnn_jit.dialects.declared_ops import ContractionOp
 from ttnn_jit.dialects.region_loops import NOT_STRIDED, mapped_dims, refusal
 from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.ops.families.contraction import Labels
+from ttnn_jit.process.dataclass import replace
 from ttnn_jit.specs.access.access import Access
 from ttnn_jit.specs.access.index_expressions import Const, Dim
 from ttnn_jit.specs.access.strided_walk import NotStridedError

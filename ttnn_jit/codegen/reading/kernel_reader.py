@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
+from functools import cache
 from typing import Any
 
 from xdsl.dialects import arith, memref, scf
@@ -29,6 +30,7 @@ from ttnn_jit.codegen.reading.reader_values import (
     Index,
     Known,
     LoopIndex,
+    NumberPlace,
     Reading,
     Slot,
     Tile,
@@ -50,15 +52,16 @@ from ttnn_jit.dialects.d2m import (
     ViewLayoutOp,
     WaitOp,
 )
+from ttnn_jit.dialects.d2m_generic import keep_reading, number_index
 from ttnn_jit.dialects.declared_ops import ElementwiseOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.region_loops import NOT_STRIDED, affine_bounds, memref_shape, refusal, subview_window
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
 from ttnn_jit.dialects.writing.editing import ops_of
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.access.strided_walk import NotStridedError
 from ttnn_jit.specs.extents.extent import is_extent
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
 def read_kernels(module: ModuleOp) -> tuple[KernelBody, ...]:
@@ -83,8 +86,11 @@ def launches_of(generic: GenericOp, reader: ModuleReader) -> list[tuple[Operatio
     """
     copies: list[tuple[Operation, BoundKernel]] = []
     copied: dict[SSAValue, Operand] = {}
-    if (reading := reader.readings.get(generic.canonical_kernel)) is None:
-        reading = reader.readings[generic.canonical_kernel] = _read(generic.canonical_kernel)
+    kernel = generic.canonical_kernel
+    if (reading := reader.readings.get(kernel)) is None:
+        reading = reader.readings[kernel] = _recalled(kernel) or _read(kernel)
+    if generic.own_numbers:
+        reading = reading.with_numbers(generic.own_numbers)
     while True:
         try:
             return [*copies, (generic, _kernel(generic, reading, reader, copied))]
@@ -103,12 +109,41 @@ def _view_behind(value: SSAValue) -> ViewLayoutOp | None:
     return owner if isinstance(owner, ViewLayoutOp) else None
 
 
+def _recalled(generic: GenericOp) -> Reading | None:
+    """The known reading of a kernel of this form, which may have had other sizes and numbers."""
+    known = generic.known_reading
+    if not isinstance(known, Reading):
+        return None
+    specs = [spec_of(value.type) for value in generic.operands]
+    check_shards(generic, _windows(generic, specs), specs)
+    return known.with_numbers(generic.form_numbers)
+
+
 def _read(generic: GenericOp) -> Reading:
     reader = _Reader(generic)
     reader.run(generic.body.block)
     reduced = reader.check()
     accumulation = reader.accumulation
-    return Reading(reader.steps, None if reduced is None or accumulation is None else (accumulation.op, reduced))
+    if reduced is not None and accumulation is not None:
+        return Reading(tuple(reader.steps), (accumulation.op, reduced), reader.number_places)
+    reading = Reading(tuple(reader.steps), None, reader.number_places)
+    if generic.form is not None:
+        keep_reading(generic.form, reading)
+    return reading
+
+
+def _windows(generic: GenericOp, specs: Sequence[TensorSpec]) -> list[Window]:
+    """The whole circular buffers of a kernel's operands."""
+    found = []
+    for operand, (argument, spec) in enumerate(zip(generic.body.block.args, specs, strict=True)):
+        if not isinstance(argument.type, CBType):
+            raise refusal(generic, f"its argument {operand} is no circular buffer")
+        tile = argument.type.underlying.element_type
+        if not isinstance(tile, TileType) or tile.dtype is not spec.dtype:
+            raise refusal(generic, f"its argument {operand} holds other elements than {spec.dtype.mlir}")
+        shape = argument.type.underlying.get_shape()
+        found.append(Window(operand, (0,) * len(shape), tuple(shape)))
+    return found
 
 
 def _kernel(
@@ -137,6 +172,8 @@ class _Reader:
 
     def __post_init__(self) -> None:
         self.known: dict[SSAValue, Known] = {}
+        self.numbered: dict[SSAValue, int] = {}  # constants, by `number_index`
+        self.number_places: list[NumberPlace] = []
         self.slots: dict[Slot, Tile | Filled] = {}
         self.accumulation: Accumulation | None = None
         self.dst_shapes: dict[AcquireDstOp, tuple[int, ...]] = {}
@@ -155,17 +192,8 @@ class _Reader:
         distinct = {value: k for k, value in enumerate(self.inputs)}
         self.streams = [*range(self.input_count)] if self.reduces else [distinct[value] for value in generic.inputs]
         self.streams += range(len(self.inputs), len(self.inputs) + len(generic.outputs))
-        self.windows = [self._whole(k, argument) for k, argument in enumerate(generic.body.block.args)]
+        self.windows = _windows(generic, self.specs)
         self.known.update(zip(generic.body.block.args, self.windows, strict=True))
-
-    def _whole(self, operand: int, argument: SSAValue) -> Window:
-        if not isinstance(argument.type, CBType):
-            raise refusal(self.generic, f"its argument {operand} is no circular buffer")
-        tile, dtype = argument.type.underlying.element_type, self.specs[operand].dtype
-        if not isinstance(tile, TileType) or tile.dtype is not dtype:
-            raise refusal(self.generic, f"its argument {operand} holds other elements than {dtype.mlir}")
-        shape = argument.type.underlying.get_shape()
-        return Window(operand, (0,) * len(shape), tuple(shape))
 
     def run(self, block: Block) -> None:
         """Executes the ops of `block`."""
@@ -220,6 +248,8 @@ class _Reader:
                 self.known[op.result] = op.value.value.data
             case IntegerAttr() | FloatAttr():
                 self.known[op.result] = Constant.of(op.value.value.data)
+                if (index := number_index(op)) is not None:
+                    self.numbered[op.result] = index
             case _:
                 raise refusal(op, "it is no number")
 
@@ -323,7 +353,18 @@ class _Reader:
     def _apply(self, op: ElementwiseOp) -> None:
         operands = tuple([self._usable(op, value) for value in op.operands])
         numbers = tuple([Constant.of(number) for number in op.operation.numbers_of(op.statics)])
+        self._note_numbers(op, len(numbers))
         self._add(op.result, Apply(op.operation.tile_name, operands, numbers, _tile_type(op).dtype, None))
+
+    def _note_numbers(self, op: ElementwiseOp, parameters: int) -> None:
+        """Notes which operands and parameters of the next step are numbers of ops with a `number_index`."""
+        step, operands = len(self.steps), op.operands
+        if self.numbered:
+            found = [(place, self.numbered.get(value)) for place, value in enumerate(operands)]
+            self.number_places += [NumberPlace(step, place, index, 0) for place, index in found if index is not None]
+        if parameters and (own := number_index(op)) is not None:
+            first = len(operands)
+            self.number_places += [NumberPlace(step, first + each, own, each) for each in range(parameters)]
 
     def _fill(self, op: TileFillOp) -> None:
         number = self.known.get(op.value)
@@ -450,6 +491,6 @@ _HANDLERS: dict[type[Operation], Callable[[_Reader, Any], None]] = {
 """Handlers by op class, or by the base class of a family's ops."""
 
 
-@memoized
+@cache
 def _handler_of(kind: type[Operation]) -> Callable[[_Reader, Any], None] | None:
     return next((_HANDLERS[each] for each in kind.__mro__ if each in _HANDLERS), None)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from xdsl.ir import Operation
 
-from ttnn_jit.codegen.bodies.steps import Constant, Step
+from ttnn_jit.codegen.bodies.steps import Apply, Constant, Step
 from ttnn_jit.dialects.d2m import AccumulatingOp, AcquireDstOp
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.process.memoized import hash_of
@@ -91,13 +92,45 @@ def covers(index: Index, step: int, extent: int) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class NumberPlace:
+    """A value of a step that is a number of an op with a `NUMBERED` attribute.
+
+    Attributes:
+        step: The step.
+        value: The number of the value among `Apply.values`.
+        index: The `NUMBERED` attribute.
+        number: Which number of that op it is.
+    """
+
+    step: int
+    value: int
+    index: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
     """The result of reading a kernel's region.
 
     Attributes:
         steps: The steps on one tile of each stream.
         accumulated: The accumulating op and the reduced dimension; None if no dimension is reduced.
+        number_places: The places of numbers that differ in equal kernels.
     """
 
     steps: Sequence[Step]
     accumulated: tuple[AccumulatingOp, int] | None
+    number_places: Sequence[NumberPlace] = ()
+
+    def with_numbers(self, numbers: Sequence[Sequence[float]]) -> Reading:
+        """The reading of an equal kernel with numbers of its own (`GenericOp.own_numbers`)."""
+        if not self.number_places:
+            return self
+        steps = [*self.steps]
+        for place in self.number_places:
+            step = steps[place.step]
+            assert isinstance(step, Apply), "numbers are operands and parameters of operations"
+            values = [*step.values]
+            values[place.value] = Constant.of(numbers[place.index][place.number])
+            steps[place.step] = step.with_values(values)
+        return replace(self, steps=steps)

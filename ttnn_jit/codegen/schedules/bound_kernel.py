@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from xdsl.ir import Operation
 
@@ -42,7 +41,7 @@ from ttnn_jit.nest.limits import LINE, rows_of_a_tile
 from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.ops import COPY as COPYING
 from ttnn_jit.ops.families.reduction import SHORT_ROW
-from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.dataclass import dataclass, replace
 from ttnn_jit.runtime.memory.buffer import POOLED_RESULT_BYTES
 from ttnn_jit.runtime.plans.host_costs import last_cache_bytes
 from ttnn_jit.specs.access.access import Access

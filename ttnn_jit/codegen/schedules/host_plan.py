@@ -7,7 +7,7 @@ import functools
 import operator
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 
 from xdsl.ir import Operation
 
@@ -21,7 +21,7 @@ from ttnn_jit.dialects.d2m import GenericOp
 from ttnn_jit.dialects.declared_ops import DeclaredOp
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.ops import COPY
-from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.dataclass import dataclass, replace
 from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
 from ttnn_jit.specs.target import Numerics
 

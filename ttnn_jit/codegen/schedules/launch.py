@@ -13,12 +13,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.nest.limits import LINE
 from ttnn_jit.nest.streams import InnerAccess
-from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.dataclass import dataclass, replace
 from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.access.access import Access
 from ttnn_jit.specs.access.index_expressions import Const, Dim, Expr, bounds, substitute, times, total

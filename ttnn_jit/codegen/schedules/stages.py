@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Self
 
 from ttnn_jit.codegen.bodies.body_analysis import REDUCTION_OF_TILE
@@ -16,7 +16,7 @@ from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm.llvm_module import ModuleText
 from ttnn_jit.kernels.numba.python_scalar import PythonScalar
 from ttnn_jit.nest.streams import Stream
-from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.dataclass import dataclass, replace
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from xdsl.passes import ModulePass
 from ttnn_jit.compiler.texts.emitpy_functions import BodyWriter, emitpy_op, list_type, opaque, symbol
 from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.compiler.texts.translated_programs import TranslatedEntry, TranslatedText, translated
-from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.diagnostics.errors import ArgumentError, RefusalError
 from ttnn_jit.dialects.text_calls.meshes_of_texts import mesh_of_text
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import integer
 from ttnn_jit.dialects.writing.editing import detach_all
@@ -111,7 +111,7 @@ def _options_in(text: str) -> tuple[dict[str, str], str]:
             others.append(each)
     for name, why in _FIXED.items():
         if own[name] != _OWN_OPTIONS[name]:
-            raise ArgumentError(f"`{name}={own[name]}` is not run here: {why}")
+            raise RefusalError(f"`{name}={own[name]}` is not run here: {why}")
     return own, " ".join(others)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ttnn_jit.compiler.driver import compile_scheduled
@@ -12,9 +11,10 @@ from ttnn_jit.compiler.texts.text_programs import TextModule, TextProgram
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dialects import print_module
 from ttnn_jit.dialects.writing.editing import detach, detach_all
-from ttnn_jit.frontend.ir.lowering import FunctionLowering, LoweredText
+from ttnn_jit.frontend.ir.lowered_text import LoweredText
+from ttnn_jit.frontend.ir.lowering import FunctionLowering
 from ttnn_jit.frontend.ir.texts import entries_of
-from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.dataclass import dataclass, replace
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.target import PRESETS
 

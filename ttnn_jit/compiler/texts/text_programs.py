@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ttnn_jit.compiler.driver import compile_module
 from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, ShapeError
 from ttnn_jit.dialects import print_module
 from ttnn_jit.dialects.text_calls.op_calls import read_op
-from ttnn_jit.frontend.ir.lowering import (
-    Argument,
-    Constant,
-    FunctionLowering,
-    KeptResult,
-    LoweredText,
-    Source,
-    callee_of,
-)
+from ttnn_jit.frontend.ir.lowered_text import Argument, Constant, KeptResult, LoweredText, Source
+from ttnn_jit.frontend.ir.lowering import FunctionLowering, callee_of
 from ttnn_jit.frontend.ir.texts import functions_in
 from ttnn_jit.ops.families.text_operation import DenseNumbers, numbers_in_torch
 from ttnn_jit.process.cached_property import cached_property
@@ -35,6 +29,16 @@ if TYPE_CHECKING:
 
 Versions = tuple[tuple[int, int], ...]
 """The identity and version of each tensor."""
+
+
+KeptInRun = dict[tuple[str, tuple[Source, ...]], "list[torch.Tensor]"]
+"""Function and operands -> the results that a run reads."""
+
+
+class KeptResults:
+    """Counts of this process: how often a function ran whose results are kept, and how often kept results were read."""
+
+    counts: ClassVar[Counter[str]] = Counter()
 
 
 class TextModule:
@@ -137,11 +141,18 @@ class TextProgram:
         self._require_arguments(arguments)
         return self._run(arguments, unpacks=True)
 
+    def inputs(self, arguments: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """What the lowered function takes: arguments, constants and kept results of other functions."""
+        self._require_arguments(arguments)
+        return self._inputs(arguments)
+
     def _run(self, arguments: Sequence[torch.Tensor], *, unpacks: bool) -> list[torch.Tensor]:
-        program = self.program
+        return run_on_torch(self.program, self._inputs(arguments), unpacks=unpacks)
+
+    def _inputs(self, arguments: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        kept: KeptInRun = {}
         specs = zip(self.lowered.inputs, self.lowered.specs, strict=True)
-        inputs = [self._tensor(source, spec, arguments) for source, spec in specs]
-        return run_on_torch(program, inputs, unpacks=unpacks)
+        return [self._tensor(source, spec, arguments, kept) for source, spec in specs]
 
     def _require_arguments(self, arguments: Sequence[torch.Tensor]) -> None:
         require_as_many(len(self.arguments), len(arguments))
@@ -156,7 +167,9 @@ class TextProgram:
                     help="cast it with `tensor.to(dtype)`",
                 )
 
-    def _tensor(self, source: Source, spec: TensorSpec | None, arguments: Sequence[torch.Tensor]) -> torch.Tensor:
+    def _tensor(
+        self, source: Source, spec: TensorSpec | None, arguments: Sequence[torch.Tensor], kept: KeptInRun
+    ) -> torch.Tensor:
         match source:
             case Argument(index):
                 return arguments[index]
@@ -164,18 +177,22 @@ class TextProgram:
                 assert spec is not None, "a constant is an input of this program"
                 return self._constants.setdefault(id(source), constant_tensor(numbers, spec))
             case KeptResult(callee, operands, index):
-                return self._kept_results(callee, operands, arguments)[index]
+                if (callee, operands) not in kept:
+                    kept[callee, operands] = self._kept_results(callee, operands, arguments, kept)
+                return kept[callee, operands][index]
 
     def _kept_results(
-        self, callee: str, operands: Sequence[Source], arguments: Sequence[torch.Tensor]
+        self, callee: str, operands: Sequence[Source], arguments: Sequence[torch.Tensor], kept: KeptInRun
     ) -> list[torch.Tensor]:
         """The results of a function that runs once for the same tensors, unless these were written since."""
         specs: Mapping[Source, TensorSpec] = dict(zip(self.lowered.inputs, self.lowered.specs, strict=True))
-        given = [self._tensor(each, specs[each], arguments) for each in operands]
+        given = [self._tensor(each, specs[each], arguments, kept) for each in operands]
         versions = tuple((id(each), each._version) for each in given)
         key = (callee, *operands)
         found = self._kept.get(key)
-        if found is None or found[2] != versions:
+        is_kept = found is not None and found[2] == versions
+        KeptResults.counts["hit" if is_kept else "miss"] += 1
+        if found is None or not is_kept:
             found = self._kept[key] = (self._module.program(callee)._run(given, unpacks=False), given, versions)
         return found[0]
 

@@ -229,7 +229,8 @@ class SteppedRun:
         operands, started = self._operands(read), perf_counter_ns()
         given = [each for tensors in operands.values() for each in tensors]
         got = self._module.program_of(op, [*operands], on_mesh=True)(*given)
-        results: dict[SSAValue, OnDevices] = {op.results[0]: tuple(got)}
+        own = (tuple(got[at : at + self._devices]) for at in range(0, len(got), self._devices))
+        results: dict[SSAValue, OnDevices] = dict(zip(op.results, own, strict=True))
         self.values.update(results)
         if LISTENERS:
             self._emit(Collective, op, started, operands, results)

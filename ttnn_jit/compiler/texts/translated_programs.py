@@ -23,7 +23,7 @@ from ttnn_jit.dialects.text_calls.text_attributes import name_of
 from ttnn_jit.emitpy import WrittenFunction, identifier, indented, placement, write_function
 from ttnn_jit.emitpy.value_text import call_text, value_text
 from ttnn_jit.frontend.ir.device_lowering import DeviceLowering, DeviceText
-from ttnn_jit.frontend.ir.lowering import Argument, Constant, KeptResult, LoweredText, Source
+from ttnn_jit.frontend.ir.lowered_text import Argument, Constant, KeptResult, LoweredText, Source
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.transforms.passes.convert_stablehlo_to_ttir import StablehloToTTIRPipeline

@@ -104,13 +104,22 @@ def _name_arguments(block: Block, parent_of_entry: Operation | None, counters: _
 def _name_results(op: Operation, counters: _Counters, names: Names) -> None:
     if not op.results:
         return
-    stem = _result_stem(op)
-    name = counters.unique(stem) if stem else counters.next_number()
-    if len(op.results) == 1:
-        names.values[op.results[0]] = name
-        return
-    for index, result in enumerate(op.results):
-        names.values[result] = f"{name}#{index}"
+    begin = 0
+    for stem, size in _result_groups(op):
+        name = counters.unique(stem) if stem else counters.next_number()
+        group = op.results[begin : begin + size]
+        for index, result in enumerate(group):
+            names.values[result] = f"{name}#{index}" if size > 1 else name
+        begin += size
+
+
+def _result_groups(op: Operation) -> list[tuple[str, int]]:
+    """The results that share a name, with its stem ("" of a number), and how many they are.
+
+    MLIR names each declared result of an operation that declares several; a variadic one is a group.
+    """
+    named: list[tuple[str, int]] = getattr(op, "result_groups", list)()
+    return named or [(_result_stem(op), len(op.results))]
 
 
 def _result_stem(op: Operation) -> str:

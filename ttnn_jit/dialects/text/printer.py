@@ -8,6 +8,7 @@ private names of xDSL.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from xdsl.dialects.builtin import (
@@ -24,6 +25,7 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     UnitAttr,
     UnknownLoc,
+    UnregisteredOp,
     f64,
     i1,
     i64,
@@ -149,6 +151,9 @@ class MLIRPrinter(Printer):
     def print_op(self, op: Operation) -> None:
         """``%results = op``, in custom or generic syntax, and with `locations` its location."""
         self._print_result_names(op.results)
+        if isinstance(op, UnregisteredOp):
+            self._print_unregistered(op)
+            return
         if self.is_generic or type(op).print is Operation.print or getattr(op, "is_printed_generic", False):
             self.print_string(f'"{op.name}"')
             self.print_op_with_default_format(op)
@@ -163,12 +168,22 @@ class MLIRPrinter(Printer):
             self.print_string(" ")
             self.print_attribute(op.location)
 
+    def _print_unregistered(self, op: UnregisteredOp) -> None:
+        """``"dialect.name"(...)``; the name is an attribute of the op, which is not printed."""
+        spelled = op.op_name.data
+        name = op.attributes.pop("op_name__")
+        try:
+            self.print_string_literal(spelled)
+            self.print_op_with_default_format(op)
+        finally:
+            op.attributes["op_name__"] = name
+
     def _print_result_names(self, results: Sequence[SSAValue]) -> None:
         if not results:
             return
-        name = self.names.values[results[0]]
-        count = f":{len(results)}" if len(results) > 1 else ""
-        self.print_string(f"%{name.partition('#')[0]}{count} = ")
+        groups = Counter(self.names.values[each].partition("#")[0] for each in results)
+        shown = (f"%{name}:{count}" if count > 1 else f"%{name}" for name, count in groups.items())
+        self.print_string(f"{', '.join(shown)} = ")
 
     def print_attr_dict(self, attr_dict: Mapping[str, Attribute]) -> None:
         """``{a = 1 : i64, b}``, sorted by name."""

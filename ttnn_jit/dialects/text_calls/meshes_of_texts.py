@@ -8,13 +8,24 @@ import re
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation
 
+from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.dialects.text_calls.text_attributes import attributes_of, value_of
 from ttnn_jit.ops.families.text_operation import DenseNumbers
 
+MAX_DEVICES = 2**16
+"""A larger mesh is refused: tables of its devices would be large."""
+
 
 def mesh_of_text(module: ModuleOp) -> tuple[int, ...]:
-    """The extents that a module's `sdy.mesh` says, its shardings or its partitions, or which its ops need; else 1x1."""
-    return _of_axes(module) or _of_shardings(module) or _of_exchanges(module)
+    """The extents that a module's `sdy.mesh` says, its shardings or its partitions, or which its ops need; else 1x1.
+
+    Raises:
+        ShapeError: The mesh has more than `MAX_DEVICES` devices.
+    """
+    found = _of_axes(module) or _of_shardings(module) or _of_exchanges(module)
+    if math.prod(found) > MAX_DEVICES:
+        raise ShapeError(f"the text names a mesh of {math.prod(found):,} devices, and at most {MAX_DEVICES:,} are read")
+    return found
 
 
 def _of_axes(module: ModuleOp) -> tuple[int, ...]:
@@ -67,8 +78,8 @@ def _of_exchanges(module: ModuleOp) -> tuple[int, int]:
         needed = [*given.get("mesh_shape", ())][:2] if isinstance(given.get("mesh_shape"), tuple) else []
         for axis, dim in enumerate(given.get("shard_dims", ())[:2]):
             needed += [1] * (axis + 1 - len(needed))
-            if 0 <= dim < len(given["shard_shape"]):
-                needed[axis] = given["shard_shape"][dim]
+            if 0 <= dim < len(shape := given.get("shard_shape", ())):
+                needed[axis] = shape[dim]
         cluster = given.get("cluster_axis")
         if cluster in {0, 1}:
             needed = [1] * int(cluster) + [_growth(op)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
 from functools import partial
@@ -11,6 +11,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import BlockArgument, Operation, Region, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit.diagnostics.errors import CompileError, DTypeError, ShapeError, TtnnJitError
 from ttnn_jit.diagnostics.source import Location
@@ -193,12 +194,12 @@ def _sizes_by_table(op: Operation) -> list[int] | None:
 
 
 def _meshes_around(op: Operation) -> dict[str, Any]:
-    """The axes of every mesh of the module that holds an op, by name."""
+    """Every mesh of the module that holds an op, by name."""
     parent = op
     while (above := parent.parent_op()) is not None:
         parent = above
     named = [attributes_of(each) for each in parent.walk() if "mesh" in each.properties]
-    return {each["sym_name"]: each["mesh"].get("axes", ()) for each in named if "sym_name" in each}
+    return {each["sym_name"]: each["mesh"] for each in named if "sym_name" in each}
 
 
 def _number(value: SSAValue) -> float | None:
@@ -279,7 +280,15 @@ def located(error: TtnnJitError, op: Operation, location: Location | None) -> Co
     return CompileError(f"`{name_of(op)}`: {error.message}", location=location, help=error.help)
 
 
-_OF_UNCHECKED_ATTRIBUTES = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
+_OF_UNCHECKED_ATTRIBUTES = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+    VerifyException,
+)
 """What declarations raise if attributes of an op contradict one another: the verifier does not check every op."""
 
 
@@ -331,6 +340,12 @@ class TextRegion(RegionInText):
             found.append((op, read))
         return tuple(found)
 
+    @cached_property
+    def _numbers(self) -> Mapping[SSAValue, float]:
+        """The numbers of the function around it that it reads."""
+        read = captured_by(self._block.ops)
+        return {value: number for value in read if (number := _number(value)) is not None}
+
     @property
     def _returned(self) -> Sequence[SSAValue]:
         last = self._block.last_op
@@ -340,12 +355,13 @@ class TextRegion(RegionInText):
     @cached_property
     def single(self) -> Conversion | None:
         """The operation that it applies to its two arguments, in order, and returns; None of another region."""
-        ops = [*self._block.ops]
-        if len(ops) != 2 or tuple(ops[0].operands) != tuple(self._block.args) or len(ops[0].operands) != 2:
+        if len(self._returned) != 1 or len(self._block.args) != 2:
             return None
-        ((_, read),) = self._ops
-        is_returned = tuple(self._returned) == tuple(ops[0].results)
-        return read.operation if is_returned and isinstance(read.operation, Conversion) else None
+        op = _flag_itself(self._returned[0]).owner
+        if not isinstance(op, Operation) or tuple(op.operands) != tuple(self._block.args) or len(op.results) != 1:
+            return None
+        operation = next(read.operation for each, read in self._ops if each is op)
+        return operation if isinstance(operation, Conversion) else None
 
     def returned_argument(self, number: int) -> int | None:
         """The argument that a result is as it is; None if the result is computed."""
@@ -355,6 +371,8 @@ class TextRegion(RegionInText):
     def convert(self, ops: TtirOps, *arguments: Tensor) -> list[Tensor]:
         """What it returns, element by element."""
         values: dict[SSAValue, Tensor] = dict(zip(self._block.args, arguments, strict=True))
+        for value, number in self._numbers.items():
+            values[value] = ops.filled(number, (), element_in_text(value.type))
         for op, read in self._ops:
             values |= zip(op.results, self._converted(ops, op, read, values), strict=True)
         wide = arguments[0].shape
@@ -382,6 +400,9 @@ class TextRegion(RegionInText):
     def golden(self, torch: Any, *arguments: Any) -> list[Any]:
         """What it returns, by the goldens of its ops."""
         values: dict[SSAValue, Any] = dict(zip(self._block.args, arguments, strict=True))
+        for value, number in self._numbers.items():
+            dtype = spec_in_text(value.type).dtype
+            values[value] = torch.tensor(number, dtype=dtype.torch if dtype.is_integer else torch.float64)
         for op, read in self._ops:
             call = read.call(partial(_outer, values, op))
             call.results = tuple(spec_in_text(each.type) for each in op.results)
@@ -420,6 +441,23 @@ class TextRegion(RegionInText):
             return None
         compared = bound_op(flags).operands
         return self._argument_behind(chosen) if compared and compared[0] in {chosen, *_operands(chosen)} else None
+
+
+def captured_by(ops: Iterable[Operation]) -> list[SSAValue]:
+    """The values that ops of a region read of those around it, in order."""
+    ops = [*ops]
+    own = {value for op in ops for value in (*op.results, *(op.parent.args if op.parent is not None else ()))}
+    return [*dict.fromkeys(value for op in ops for value in op.operands if value not in own)]
+
+
+def _flag_itself(value: SSAValue) -> SSAValue:
+    """A flag, where a value is the choice of true if it is set, else of false."""
+    while isinstance(value.owner, Operation) and element_in_text(value.type) == "i1":
+        read = bound_op(value.owner) if len(value.owner.operands) == 3 else None
+        if read is None or (read.numbers.get("on_true"), read.numbers.get("on_false")) != (True, False):
+            return value
+        value = read.arguments["pred"]
+    return value
 
 
 def _operands(value: SSAValue) -> tuple[SSAValue, ...]:

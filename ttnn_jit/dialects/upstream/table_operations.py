@@ -40,6 +40,13 @@ class TableOperation(Operation):
 
     rows: ClassVar[tuple[OperationRow, ...]]
 
+    def result_groups(self) -> list[tuple[str, int]]:
+        """The names of results where several are declared, and how many have each; empty if no row fits."""
+        if all(len(row.results) < 2 for row in self.rows):
+            return []
+        fitting = (found for row in self.rows if (found := _split_by(row, self, "results")) is not None)
+        return [(name, len(values)) for name, values in next(fitting, {}).items() if values]
+
     def verify_(self) -> None:
         """Accepts everything: `dialects/upstream/verifying.py` knows the rules of the rows."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from xdsl.dialects.builtin import DenseArrayBase, LocationAttr, i32
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue, Use
@@ -18,6 +18,7 @@ from xdsl.ir.core import SSAValues
 from ttnn_jit.dialects.locations import UNKNOWN
 
 Op = TypeVar("Op", bound=Operation)
+V = TypeVar("V", bound=SSAValue)
 
 
 class _Result(OpResult[Attribute]):
@@ -34,6 +35,16 @@ class _Argument(BlockArgument[Attribute]):
     __eq__ = object.__eq__
 
 
+class _Values(SSAValues[V]):
+    """Operands or results of an op, indexed in half of xDSL's time."""
+
+    def __getitem__(self, index: Any) -> Any:
+        return _item(self, index) if index.__class__ is int else SSAValues(_item(self, index))
+
+
+_item = tuple.__getitem__
+
+
 def create(
     cls: type[Op],
     *,
@@ -42,9 +53,11 @@ def create(
     properties: Mapping[str, Attribute] = {},
     attributes: Mapping[str, Attribute] = {},
     location: LocationAttr | None = None,
+    successors: Sequence[object] = (),
     regions: Sequence[Region] = (),
 ) -> Op:
-    """Does what ``cls.create`` does, for a class without default properties."""
+    """Does what ``cls.create`` does, for a class without default properties; nothing is checked before `verify`."""
+    assert not successors, "an op of these dialects has no successors"
     op = cls.__new__(cls)
     if operands:
         uses = []
@@ -55,13 +68,13 @@ def create(
                 first._prev_use = use
             operand.first_use = use
             uses.append(use)
-        op._operands = SSAValues(operands)
+        op._operands = _Values(operands)
         op._operand_uses = tuple(uses)
     if result_types:
         results = []  # by a loop: a comprehension is a call of its own before Python 3.12
         for index, result_type in enumerate(result_types):
             results.append(_Result(result_type, op, index))
-        op.results = SSAValues(results)
+        op.results = _Values(results)
     op.properties = {**properties}
     op.attributes = {**attributes}
     op.location = UNKNOWN if location is None else location
@@ -73,29 +86,8 @@ def create(
 class QuickOperation(Operation):
     """Base of ops that `create` of this module makes."""
 
-    @classmethod
-    def create(
-        cls,
-        *,
-        operands: Sequence[SSAValue] = (),
-        result_types: Sequence[Attribute] = (),
-        properties: Mapping[str, Attribute] = {},
-        attributes: Mapping[str, Attribute] = {},
-        location: LocationAttr | None = None,
-        successors: Sequence[object] = (),
-        regions: Sequence[Region] = (),
-    ) -> Self:
-        """An op of this class; nothing is checked before `verify`."""
-        assert not successors, "an op of these dialects has no successors"
-        return create(
-            cls,
-            operands=operands,
-            result_types=result_types,
-            properties=properties,
-            attributes=attributes,
-            location=location,
-            regions=regions,
-        )
+    if not TYPE_CHECKING:  # which knows xDSL's method, with the same parameters
+        create = classmethod(create)
 
 
 SEGMENTS = "operandSegmentSizes"

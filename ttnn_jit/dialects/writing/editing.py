@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.core import SSAValues
 
@@ -100,6 +101,34 @@ def discard(op: Operation) -> None:
             block = following
         vars(region).clear()
     vars(op).clear()
+
+
+def discard_module(module: ModuleOp) -> None:
+    """Destroys a module that is not used again, with less work for each op than `discard`: all that it holds goes too.
+
+    No list of uses is kept in order; only the references back in it are cleared, which would make cycles.
+    """
+    _clear_nested(module)
+    vars(module).clear()
+
+
+def _clear_nested(op: Operation) -> None:
+    for region in op.regions:
+        block = region._first_block
+        while block is not None:
+            inner = block._first_op
+            while inner is not None:
+                for use in inner._operand_uses:
+                    use._prev_use = None
+                if inner.regions:
+                    _clear_nested(inner)
+                following_op = inner._next_op
+                vars(inner).clear()
+                inner = following_op
+            following = block._next_block
+            vars(block).clear()
+            block = following
+        vars(region).clear()
 
 
 def erase(op: Operation) -> None:

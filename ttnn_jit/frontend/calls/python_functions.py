@@ -18,7 +18,6 @@ import math
 import operator
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from ttnn_jit.foreign.library_values import is_library_value_class
@@ -37,7 +36,7 @@ from ttnn_jit.frontend.python.special_methods import ARITHMETIC, COMPARISONS, NA
 from ttnn_jit.frontend.reads.read_recorder import is_bound_builtin
 from ttnn_jit.frontend.tensors.proxy import ProxyTensor
 from ttnn_jit.guards.fingerprints import is_plain_dataclass
-from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.dataclass import dataclass, replace
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,9 @@ from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.op_calls import OpCall, errors_at, read_op
 from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text
 from ttnn_jit.dialects.text_calls.text_attributes import name_of
-from ttnn_jit.frontend.ir.lowering import Argument, FunctionLowering, LoweredText, OpsOfText, TextBuilder, check_shape
+from ttnn_jit.frontend.ir.lowered_text import Argument, LoweredText
+from ttnn_jit.frontend.ir.lowering import FunctionLowering
+from ttnn_jit.frontend.ir.ops_of_text import OpsOfText, TextBuilder, check_shape
 from ttnn_jit.ops.families.collective import Collective
 from ttnn_jit.ops.families.decomposition import Value
 from ttnn_jit.ops.families.text_operation import Enumerated, Role
@@ -115,7 +117,7 @@ class DeviceLowering(FunctionLowering):
         if found is None or found.role is not Role.EXCHANGES:
             return None
         with errors_at(op):
-            call = read_op(op).call(lambda _: None)
+            call = read_op(op).call(lambda value: spec_in_text(value.type))
             call.mesh = self._mesh
             return placement_of(call)
 

@@ -8,160 +8,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import BlockArgument, Operation, Region, SSAValue
 
-from ttnn_jit.diagnostics.errors import CompileError, ShapeError, TtnnJitError
-from ttnn_jit.diagnostics.source import Location
-from ttnn_jit.dialects.function_builder import FunctionOps
+from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.op_calls import OpCall, errors_at, is_allocated, is_only_a_number, read_op
 from ttnn_jit.dialects.text_calls.shards import check_devices, shard_tilings
-from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text, spec_of_element
+from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text
 from ttnn_jit.dialects.text_calls.text_attributes import name_of, symbol_of
 from ttnn_jit.frontend.ir.known_values import trip_count
-from ttnn_jit.frontend.writing.module_builder import ModuleBuilder
-from ttnn_jit.ops import TYPECAST
-from ttnn_jit.ops.families.decomposition import Operand as Called
+from ttnn_jit.frontend.ir.lowered_text import Argument, KeptResult, LoweredText, Source
+from ttnn_jit.frontend.ir.ops_of_text import OpsOfText, TextBuilder, check_shape, computed
+from ttnn_jit.frontend.ir.texts import returned_by
 from ttnn_jit.ops.families.decomposition import Ops, Value
-from ttnn_jit.ops.families.text_operation import DenseNumbers, Role, TextCall, TextOperation
-from ttnn_jit.ops.language.operation import Operation as DeclaredOperation
-from ttnn_jit.ops.texts import text_operations
-from ttnn_jit.ops.texts.wide_calls import WideOps
-from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.dtypes import BOOLS, COMPUTE_TYPE, IEEE_HALVES, WIDE_FLOATS, DataType
+from ttnn_jit.ops.families.text_operation import Role
+from ttnn_jit.specs.dtypes import BOOLS
 from ttnn_jit.specs.target import SystemDesc
-from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, Layout, TensorSpec
-
-
-@dataclass(frozen=True)
-class Argument:
-    """An argument of the function."""
-
-    index: int
-
-
-@dataclass(frozen=True)
-class Constant:
-    """A tensor of the text."""
-
-    numbers: DenseNumbers
-
-
-@dataclass(frozen=True)
-class KeptResult:
-    """A result of a function that runs once.
-
-    Attributes:
-        callee: Its name.
-        operands: Its arguments: inputs of the function that calls it.
-        index: Which result.
-    """
-
-    callee: str
-    operands: tuple[Source, ...]
-    index: int
-
-
-Source: TypeAlias = Argument | Constant | KeptResult
-"""What an input of a program is."""
-
-
-@dataclass(frozen=True)
-class LoweredText:
-    """A function of a text as a module of this package.
-
-    Attributes:
-        module: The module, of one function.
-        inputs: Its inputs: the function's arguments, then others.
-        specs: The spec of each input.
-        results: The spec of each result.
-        names: The text's name of a value; of others, the text has a number.
-    """
-
-    module: ModuleOp
-    inputs: tuple[Source, ...]
-    specs: tuple[TensorSpec, ...]
-    results: tuple[TensorSpec, ...]
-    names: Mapping[SSAValue, str]
-
-
-class TextBuilder(ModuleBuilder):
-    """A builder without the rules of ``@jit``, whose tensors are dense rows on the host."""
-
-    computes_wide = True
-
-    def _in_argument_memory(self, spec: TensorSpec) -> TensorSpec:
-        return spec
-
-
-class OpsOfText(WideOps, FunctionOps):
-    """The calls of one op."""
-
-    def __init__(self, lowering: FunctionLowering, location: Location | None) -> None:
-        super().__init__(lowering.builder, location)
-        self._lowering = lowering
-
-    def called(self, operation: DeclaredOperation, operands: Sequence[Called], *statics: Any) -> list[Value]:
-        """The results of an operation; what has no operands lies on the host too, for a device in tiles."""
-        if operation.parameters and not operation.operands:
-            tiled = [Layout.TILE if isinstance(each, Layout) else each for each in statics]
-            (spec,) = operation.results((), statics)
-            made = self._lowering.builder.made(
-                operation, tiled, spec.with_(memory_config=HOST_MEMORY_CONFIG), self._location
-            )
-            return [self.value(made)]
-        return FunctionOps.results(self, operation, operands, *statics)
-
-    def cast(self, x: Value, dtype: DataType) -> Value:
-        """`x` cast as the builder rounds; block floats are packed by tiles, whatever the layout of `x`."""
-        if dtype.is_block_float and x.spec.layout is not Layout.TILE:
-            spec = x.spec.with_(dtype=dtype, layout=Layout.TILE)
-            operands = [(x.handle, x.spec)]
-            ((handle, made),) = self._lowering.builder.write(TYPECAST, operands, (dtype,), (spec,), self._location)
-            return Value(self, made, handle)
-        return FunctionOps.rounded(self, x, dtype)
-
-    def filled_short(self, number: float, spec: TensorSpec) -> Value:
-        """The result of a `full` that is appended to the function; a float64 is cast from a float32."""
-        if spec.dtype not in WIDE_FLOATS:
-            return FunctionOps.filled(self, number, spec)
-        return self.cast(FunctionOps.filled(self, float(number), spec.with_(dtype=COMPUTE_TYPE)), spec.dtype)
-
-    def single(self, number: float, spec: TensorSpec) -> Value:
-        """An input of the program with this number."""
-        return self.rebound(self._lowering.input(Constant(DenseNumbers(tuple(spec.shape), (number,))), spec))
-
-    def constant(self, numbers: DenseNumbers, spec: TensorSpec) -> Value:
-        """An input of the program, or a fill."""
-        if numbers.splat is not None:
-            return self.filled(numbers.splat, spec)
-        if len(numbers.numbers) != spec.volume:
-            raise ShapeError(f"{len(numbers.numbers)} numbers are no tensor of shape {list(spec.shape)}")
-        return self._lowering.input(Constant(numbers), spec)
-
-    def in_text(
-        self,
-        name: str,
-        operands: Sequence[Any],
-        types: Sequence[tuple[Sequence[int], str]],
-        attributes: Mapping[str, Any],
-    ) -> list[Value]:
-        """The results of the op by its declaration."""
-        operation = text_operations()[name]
-        listed = [one if isinstance(one, list) else [] if one is None else [one] for one in operands]
-        given = [each for one in listed for each in one]
-        specs = tuple(spec_of_element(*each) for each in types)
-        return computed(
-            self, operation, TextCall(operation.bound(given, [*map(len, listed)], attributes), specs), given
-        )
-
-    def rebound(self, value: Value) -> Value:
-        """`value` with calls at the place of this op."""
-        return Value(self, value.spec, value.handle)
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
 class FunctionLowering:
@@ -240,11 +107,11 @@ class FunctionLowering:
         """The program of a function.
 
         Raises:
-            CompileError: As `lower`.
+            CompileError: As `lower`; or it does not return what its type says.
         """
         self._open.append(function.sym_name.data)
         block = function.body.block
-        outputs = block.last_op.operands if isinstance(block.last_op, ReturnOp) else ()
+        outputs = returned_by(function)
         inputs = [each for each in block.args if is_tensor(each.type)]
         return self.lower(inputs, block.ops, [each for each in outputs if is_tensor(each.type)])
 
@@ -286,11 +153,12 @@ class FunctionLowering:
         with errors_at(op):
             call = read.call(lambda value: [ops.rebound(each) for each in self._read(value)])
             call.mesh = self._mesh
-            found = read.operation.write(ops, call)
-            made = [ops.rounded(each, read.results[0].dtype) for each in found]
-            for each in made:
-                check_shape(each, read.results[0])
-        self._values[op.results[0]] = tuple(made)
+            found = iter(read.operation.write(ops, call))
+            for value, spec in zip(op.results, read.results, strict=True):
+                made = [ops.rounded(next(found), spec.dtype) for _ in range(self._devices)]
+                for each in made:
+                    check_shape(each, spec)
+                self._values[value] = tuple(made)
 
     def _read(self, value: SSAValue) -> tuple[Value, ...]:
         """The tensors of a value, one for each device; zeros of one that nothing has written."""
@@ -321,8 +189,7 @@ class FunctionLowering:
         for each in block.ops:
             self._lower_op(each)
         self._open.pop()
-        assert block.last_op is not None, "a function ends with its return"
-        for result, returned in zip(op.results, block.last_op.operands, strict=True):
+        for result, returned in zip(op.results, returned_by(callee), strict=True):
             if is_tensor(result.type):
                 self._values[result] = self._read(returned)
 
@@ -438,12 +305,6 @@ def _chosen(ops: Ops, flag: Value, first: Value, second: Value) -> Value:
     return ops.where(wide, first, second)
 
 
-def check_shape(result: Value, spec: TensorSpec) -> None:
-    """Refuses a result of another shape than the text says."""
-    if tuple(result.spec.shape) != tuple(spec.shape):
-        raise ShapeError(f"it results in {list(result.spec.shape)}, and the text says {list(spec.shape)}")
-
-
 def callee_of(functions: Mapping[str, FuncOp], op: Operation, name: str) -> FuncOp:
     """The function that `op` calls.
 
@@ -468,52 +329,3 @@ def _spec_at(value: SSAValue) -> TensorSpec:
         owner = value.owner if isinstance(value.owner, Operation) else value.owner.parent_op()
         location = None if owner is None else location_of(owner)
         raise CompileError(error.message, location=location, help=error.help) from error
-
-
-def computed(ops: WideOps, operation: TextOperation, call: TextCall, operands: Sequence[Value]) -> list[Value]:
-    """The results of a call, of the element types and shapes that its text says.
-
-    Raises:
-        CompileError: The operands do not fit the operation, or results have other shapes.
-    """
-    widens = _is_widened(operation, [each.spec for each in operands], call.results)
-
-    def given(value: Any) -> Any:
-        if isinstance(value, list):
-            return [given(each) for each in value]
-        is_float = isinstance(value, Value) and not value.spec.dtype.is_integer
-        return ops.rounded(value, COMPUTE_TYPE) if widens and is_float else value
-
-    own = TextCall({name: given(value) for name, value in vars(call).items()}, call.results)
-    ops.keeps_wide = _keeps_wide([each.spec for each in operands], call.results)
-    found = operation.write(ops, own)
-    ops.keeps_wide = False
-    results = [*found] if isinstance(found, list | tuple) else [found]
-    made = [ops.rounded(each, spec.dtype) for each, spec in zip(results, call.results, strict=True)]
-    # A text writes the result of a product of two vectors as a tensor of one element.
-    made = [
-        each if each.shape else ops.reshaped(each, (1,) * len(spec.shape))
-        for each, spec in zip(made, call.results, strict=True)
-    ]
-    for result, spec in zip(made, call.results, strict=True):
-        check_shape(result, spec)
-    return made
-
-
-def _is_widened(operation: TextOperation, operands: Sequence[TensorSpec], results: Sequence[TensorSpec]) -> bool:
-    """Whether the floats of an op are computed as float32: it mixes them with narrower ones, or has several steps.
-
-    IEEE halves always are, but where an op only moves them. Floats of 64 bits never are.
-    """
-    dtypes = {each.dtype for each in (*operands, *results)}
-    floats = {dtype for dtype in dtypes if not dtype.is_integer}
-    if floats & WIDE_FLOATS or (operation.moves and len(floats) == 1):
-        return False
-    widest = COMPUTE_TYPE in floats and len(floats) > 1
-    return widest or bool(floats & IEEE_HALVES) or (operation.in_float32 and bool(floats))
-
-
-def _keeps_wide(operands: Sequence[TensorSpec], results: Sequence[TensorSpec]) -> bool:
-    """Whether all floats of an op have 64 bits: no step is computed in fewer."""
-    dtypes = {each.dtype for each in (*operands, *results) if not each.dtype.is_integer}
-    return bool(dtypes) and dtypes <= WIDE_FLOATS

@@ -16,9 +16,10 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
     TensorType,
 )
-from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Operation, SSAValue
 
+from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.text_attributes import symbol_of
 from ttnn_jit.dialects.upstream.reading import pieces_of, read_upstream
@@ -107,6 +108,28 @@ def functions_in(module: ModuleOp) -> dict[str, FuncOp]:
         if isinstance(op, FuncOp) and op.body.first_block is not None:
             found.setdefault(op.sym_name.data, op)
     return found
+
+
+def returned_by(function: FuncOp) -> tuple[SSAValue, ...]:
+    """What a function returns.
+
+    Raises:
+        CompileError: It does not end with a return of what its type says.
+    """
+    last = function.body.block.last_op
+    name = function.sym_name.data
+    if not isinstance(last, ReturnOp):
+        raise CompileError(f"the function @{name} does not end with a return", location=location_of(function))
+    early = next((op for op in function.body.block.ops if isinstance(op, ReturnOp) and op is not last), None)
+    if early is not None:
+        raise CompileError(f"the function @{name} goes on after a return", location=location_of(early))
+    given, wanted = [each.type for each in last.operands], [*function.function_type.outputs]
+    if given != wanted:
+        given_text, wanted_text = (", ".join(map(str, each)) or "nothing" for each in (given, wanted))
+        raise CompileError(
+            f"the function @{name} returns {given_text}, and its type says {wanted_text}", location=location_of(last)
+        )
+    return (*last.operands,)
 
 
 _RUN_BY_USERS = "forward_device"

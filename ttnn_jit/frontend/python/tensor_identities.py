@@ -9,13 +9,13 @@ same identities only.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.foreign.pytrees import leaves, map_leaves
 from ttnn_jit.frontend.reads.read_recorder import ReadRecorder
 from ttnn_jit.frontend.tensors.program_tensor import TensorArgument
 from ttnn_jit.guards.reads import TENSOR_STEP, Path, same_objects
+from ttnn_jit.process.dataclass import replace
 
 if TYPE_CHECKING:
     from ttnn_jit.frontend.python.interpreter import Interpreter

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, ShapeError
@@ -21,6 +20,7 @@ from ttnn_jit.ops import ALIASES, IN_PLACE, BoundCall, Collective, Operation, bi
 from ttnn_jit.ops.host_ops import creation_of
 from ttnn_jit.ops.language.binding import with_precision
 from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions, bind_options
+from ttnn_jit.process.dataclass import replace
 from ttnn_jit.runtime.libraries import NUMPY, TORCH
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig

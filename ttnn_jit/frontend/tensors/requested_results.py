@@ -7,7 +7,6 @@ tensor keeps the layout that it has eagerly, and is laid out so for an operation
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import TtnnJitError
@@ -18,6 +17,7 @@ from ttnn_jit.frontend.writing.promotion import Operand
 from ttnn_jit.ops import COPY, BoundCall, Composite, Contraction, MacroOperation, Movement, Operation, Reduction
 from ttnn_jit.ops.applied_unary import AppliedUnary
 from ttnn_jit.ops.result_options import ResultOptions
+from ttnn_jit.process.dataclass import replace
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType
 

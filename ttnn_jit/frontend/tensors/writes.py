@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypeGuard
 
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError
@@ -34,6 +33,7 @@ from ttnn_jit.ops.families.movement import CanonicalCall
 from ttnn_jit.ops.foreign_movements import MASKED_FILL
 from ttnn_jit.ops.movement.part_writes import fits
 from ttnn_jit.ops.result_options import NO_OPTIONS, Outputs, ResultOptions
+from ttnn_jit.process.dataclass import replace
 from ttnn_jit.runtime.libraries import NUMPY, TORCH
 from ttnn_jit.specs.dtypes import BOOLS, FLOATS
 

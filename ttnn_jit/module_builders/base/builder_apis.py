@@ -28,6 +28,7 @@ from ttnn_jit.module_builders.stablehlo.sharding_permutations import (
 from ttnn_jit.module_builders.stablehlo.stablehlo_builder import StableHLOBuilder
 from ttnn_jit.module_builders.ttir.ttir_builder import TTIRBuilder
 from ttnn_jit.module_builders.ttnn.ttnn_builder import TTNNBuilder
+from ttnn_jit.ops.public_names import did_you_mean
 from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.ttmlir import passes
 from ttnn_jit.ttmlir.mlir_contexts import Context
@@ -183,7 +184,15 @@ def _printing(pipeline: Callable[..., Any], print_ir: bool | str) -> Callable[..
 
 
 def _compiled(builder_type: str, fn: Callable[..., Any], options: dict[str, Any]) -> tuple[Any, Any, Any, Any]:
-    """Builder, program, goldens of inputs and outputs, goldens of operations."""
+    """Builder, program, goldens of inputs and outputs, goldens of operations.
+
+    Raises:
+        TypeError: There is no such option.
+    """
+    known = {*_ORDER, *_OF_EXECUTION, *_OF_PIPELINES, *inspect.signature(compile_ttir_module_to_flatbuffer).parameters}
+    for name in options:
+        if name not in known:
+            raise TypeError(f"there is no option {name!r} of compiling and executing{did_you_mean(name, known)}")
     kept = ("mesh_name", "mesh_dict", "save_artifacts", "artifact_dir", "system_desc_path")
     with build_errors():
         module, builder = build_module(fn, builder_type, **{key: options[key] for key in kept if key in options})
@@ -243,6 +252,7 @@ def compile_stablehlo_to_flatbuffer(fn: Callable[..., Any], *args: Any, **option
     return _compiled("stablehlo", fn, _named(args, options))
 
 
+_OF_PIPELINES = ("device", "shlo_pipeline_options", "shlo_to_ttir_pipeline_options", "ttir_pipeline_options")
 _ORDER = ("system_desc_path", "artifact_dir", "target", "mesh_name", "mesh_dict", "save_artifacts")
 
 

@@ -153,35 +153,47 @@ def execute_fb(  # noqa: PLR0913, PLR0917 - upstream's arguments
         TTBuilderRuntimeException: A program did not run.
     """
     limits = Limits(pcc, atol, rtol, check_pcc, check_atol, check_rtol)
-    goldens = None if disable_golden else input_output_goldens
     verification = None
     if enable_intermediate_verification or bypass_ops or dump_memory:
-        found = intermediate_goldens or {}
         verification = IntermediateVerification(
-            found, [*(bypass_ops or ())], pcc, compares=enable_intermediate_verification
+            intermediate_goldens or {}, [*(bypass_ops or ())], pcc, compares=enable_intermediate_verification
         )
     reports: dict[str, Report] = {}
     tensors: dict[str, Report] = {}
     public = (each for each in range(compiled_bin.get_num_programs()) if not compiled_bin.is_program_private(each))
     for number, index in enumerate(public):
-        own = None if goldens is None else goldens[number]
-        inputs = _inputs(compiled_bin, index, own if own is not None else (input_output_goldens or {}).get(number))
-        try:
-            if verification is None:
-                outputs = outputs_of(compiled_bin, index, inputs)
-            else:
-                outputs = verification.outputs(compiled_bin, index, inputs)
-        except Exception as error:
-            raise TTBuilderRuntimeException(error) from error
-        report, kept = compared_outputs(outputs, own or {}, limits)
+        outputs = _outputs(compiled_bin, index, (input_output_goldens or {}).get(number), verification)
+        own = {} if disable_golden or input_output_goldens is None else input_output_goldens[number]
+        report, kept = compared_outputs(outputs, own, limits)
+        memory = None
         if verification is not None:
             report |= verification.report
+            memory = verification.memory if dump_memory else None
         folder = artifact_dir if save_artifacts or dump_memory else None
-        memory = verification.memory if verification is not None and dump_memory else None
         write_artifacts(folder, index, report, kept if save_artifacts else {}, memory)
         raise_for(report)
         reports[f"program_{index}"], tensors[f"program_{index}"] = report, kept
     return reports, tensors
+
+
+def _outputs(
+    binary: Binary,
+    index: int,
+    goldens: Mapping[str, GoldenMapTensor] | None,
+    verification: IntermediateVerification | None,
+) -> Sequence[Sequence[torch.Tensor]]:
+    """The outputs of a program on the goldens of its inputs, or on random tensors.
+
+    Raises:
+        TTBuilderRuntimeException: The program did not run.
+    """
+    inputs = _inputs(binary, index, goldens)
+    try:
+        return (
+            outputs_of(binary, index, inputs) if verification is None else verification.outputs(binary, index, inputs)
+        )
+    except Exception as error:
+        raise TTBuilderRuntimeException(error) from error
 
 
 def raise_for(report: Report) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from ttnn_jit.dialects.upstream import tables
 from ttnn_jit.dialects.upstream.tables import OperationRow
+from ttnn_jit.ops.public_names import did_you_mean
 from ttnn_jit.process.dataclass import dataclass
 
 MISSING = inspect.Parameter.empty
@@ -77,7 +78,8 @@ class MethodSignature:
         names = {each.part: each.name for each in self.parameters}
         operands = [each for each in self.parameters if each.part in {value.name for value in self.row.operands}]
         names |= {f"in{index}": each.name for index, each in enumerate(operands)}
-        own = {each.name for each in self.parameters} | {*TRAILING}
+        parameter_names = [each.name for each in self.parameters]
+        own = {*parameter_names, *TRAILING}
         given = {key if key in own else names.get(key, key): value for key, value in kwargs.items()}
         extra = len(args) - len(self.parameters)
         if extra > 0:  # what is trailing may be given by position, as its order is known
@@ -85,7 +87,9 @@ class MethodSignature:
         try:
             found = self.python.bind(None, *args[: len(self.parameters)], **given)
         except TypeError as error:
-            raise TypeError(f"{self.method}(): {error}") from None
+            unknown = next((key for key in given if key not in own), "")
+            hint = did_you_mean(unknown, {*own, *names}) if unknown else f"; it takes {', '.join(parameter_names)}"
+            raise TypeError(f"{self.method}(): {error}{hint}") from None
         found.apply_defaults()
         parts = {each.name: each.part for each in self.parameters}
         return {parts.get(key, key): value for key, value in found.arguments.items() if key != "self"}

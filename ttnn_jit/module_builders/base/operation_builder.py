@@ -8,7 +8,7 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import torch
 from xdsl import ir
@@ -23,6 +23,7 @@ from ttnn_jit.module_builders.goldens.golden_map_tensor import GoldenMapTensor
 from ttnn_jit.module_builders.goldens.golden_steps import GoldenSteps
 from ttnn_jit.module_builders.goldens.op_goldens import OpGolden, rounded
 from ttnn_jit.ops.families.text_operation import Role
+from ttnn_jit.ops.public_names import did_you_mean
 from ttnn_jit.ttmlir.attribute_builders import attribute_from
 from ttnn_jit.ttmlir.mlir_attributes import UnitAttr
 from ttnn_jit.ttmlir.mlir_locations import Location
@@ -137,6 +138,20 @@ class Builder(StoredGoldens):
         """The arguments of a method as the operation takes them; ``result_types`` if they say the types of results."""
         return {name: getattr(value, "value", value) if _is_enum(value) else value for name, value in given.items()}
 
+    def types_given(self, given: Mapping[str, Any], *results: str) -> dict[str, Any]:
+        """The types of results whose shapes and element types a call states, ``metadata_shape`` and ``metadata_type``.
+
+        Where it does not state all shapes, they are those of goldens.
+        """
+        if any(given.get(f"{name}_shape") is None for name in results):
+            return {}
+        first = next(each for each in given.values() if isinstance(each, Value))
+        kinds = [given.get(f"{name}_type") for name in results]
+        own = self.get_type(first)
+        shapes = (given[f"{name}_shape"] for name in results)
+        pairs = zip(shapes, kinds, strict=True)
+        return {"result_types": [self.tensor_type(shape, own if kind is None else kind) for shape, kind in pairs]}
+
     def _dtypes(self, signature: MethodSignature, operands: Mapping[str, Any], output_type: Any) -> list[Any]:
         """The element type of each result."""
         required = [each for each in signature.row.results if each.count != "?"] or [*signature.row.results]
@@ -162,6 +177,7 @@ class Builder(StoredGoldens):
         unit_attrs: Sequence[str] | None = None,
         sharding_attr: Any = None,
         regions: Sequence[ir.Region] = (),
+        discardable: Mapping[str, ir.Attribute] | None = None,
         computes: bool = True,
     ) -> Any:
         """The results of an operation: types that are not given are those of its golden.
@@ -176,6 +192,7 @@ class Builder(StoredGoldens):
             unit_attrs: Names of more attributes.
             sharding_attr: How its results are cut.
             regions: Its regions.
+            discardable: More attributes, which its declaration lacks.
             computes: Whether goldens of its results are computed.
 
         Raises:
@@ -188,6 +205,7 @@ class Builder(StoredGoldens):
             types = self._types_by_golden(name, operands, attributes, dtypes)
         made = created_operation(operation_rows(name)[0], operands, attributes, types, place.held, regions)
         InsertionPoint.insert_there(made, None)
+        made.attributes.update(discardable or {})
         op = Operation(made)
         for each in unit_attrs or ():
             op.attributes[each] = UnitAttr.get()
@@ -269,9 +287,16 @@ class Builder(StoredGoldens):
     def _devices(self) -> int:
         return math.prod(self._mesh_shape)
 
-    if TYPE_CHECKING:  # methods of operations
+    def __getattr__(self, name: str) -> Any:
+        """No method of an operation.
 
-        def __getattr__(self, name: str) -> Any: ...
+        Raises:
+            AttributeError: Always; the error names methods that are spelled alike.
+        """
+        kind = type(self)
+        raise AttributeError(
+            f"{kind.__name__!r} object has no attribute {name!r}{did_you_mean(name, dir(kind))}", name=name
+        )
 
 
 def _is_enum(value: Any) -> bool:

@@ -10,6 +10,8 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
+from ttnn_jit.ops.public_names import did_you_mean
+
 _MODULES = {name: name for name in ("gc", "inspect", "itertools", "json", "operator", "os", "time", "torch")}
 _MEMBERS = {
     "contextvars": ("ContextVar",),
@@ -94,4 +96,4 @@ def star_name(name: str) -> Any:
     """
     if name in _SOURCES:
         return _SOURCES[name]()
-    raise AttributeError(f"modules of builders have no name {name!r}")
+    raise AttributeError(f"modules of builders have no name {name!r}{did_you_mean(name, NAMES)}", name=name)

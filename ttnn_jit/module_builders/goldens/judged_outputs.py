@@ -40,7 +40,8 @@ class JudgedSource:
         golden = self._golden
         if golden.is_exchange:
             operands: Any = golden.operands_on_all()
-            return JudgedOp(golden.read, operands, on_chip=as_ttnn, mesh=golden.mesh).verdict(device, got)
+            place = self._index * math.prod(golden.mesh) + device
+            return JudgedOp(golden.read, operands, on_chip=as_ttnn, mesh=golden.mesh).verdict(place, got)
         return JudgedOp(golden.read, golden.operands_on(device), on_chip=as_ttnn).verdict(self._index, got)
 
 

@@ -67,8 +67,11 @@ class OpGolden:
             ShapeError: A shape is asked that does not follow from operands and attributes.
         """
         if self.is_exchange:
-            (found,) = [self._called({key: each.parts(self._devices) for key, each in self._values.items()})]
-            return [dict(enumerate(found))]
+            found, count = (
+                self._called({key: each.parts(self._devices) for key, each in self._values.items()}),
+                self._devices,
+            )
+            return [dict(enumerate(found[at : at + count])) for at in range(0, len(found), count)]
         keys = max((each.shard_map.keys() for each in self._values.values()), key=len, default={0: None}.keys())
         by_device = {
             device: self._called({key: each.shard_at(device) for key, each in self._values.items()}) for device in keys

@@ -169,7 +169,8 @@ class ShardingMethods(DebugMethods):
 
     def _tilings(self, shardings: Sequence[Attribute], manual_axes: Sequence[str]) -> list[Tiling]:
         meshes = {
-            name: [{"name": axis, "size": size} for axis, size in axes.items()] for name, axes in self._meshes.items()
+            name: {"axes": [{"name": axis, "size": size} for axis, size in axes.items()]}
+            for name, axes in self._meshes.items()
         }
         values = python_value(self.tensor_sharding_per_value_attr(shardings).held)
         axes = python_value(self.manual_axes_attr(manual_axes).held)

@@ -10,6 +10,7 @@ import torch
 
 from ttnn_jit.module_builders.base.method_signatures import MethodSignature
 from ttnn_jit.module_builders.base.torch_types import elements_of, type_of
+from ttnn_jit.module_builders.stablehlo.custom_call_methods import CustomCallMethods
 from ttnn_jit.module_builders.stablehlo.region_methods import RegionMethods
 from ttnn_jit.module_builders.stablehlo.sharding_methods import ShardingMethods
 from ttnn_jit.ttmlir.mlir_operations import Module
@@ -65,7 +66,7 @@ collective_broadcast: input:operand replica_groups
 """What the tables do not say: names of methods that are not those of operations, numbers that attributes hold."""
 
 
-class StableHLOBuilder(RegionMethods, ShardingMethods):
+class StableHLOBuilder(RegionMethods, CustomCallMethods, ShardingMethods):
     """Makes modules of StableHLO; a method per operation of the dialect."""
 
     DIALECT = "stablehlo"

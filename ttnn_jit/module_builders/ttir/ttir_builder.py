@@ -67,7 +67,7 @@ unsqueeze: in0:input dim=0
 scaled_dot_product_attention: query key value attention_mask=None is_causal=True scale=None sliding_window_size=None \
 attention_sink=None
 scaled_dot_product_attention_decode: query key value cur_pos_tensor=None attention_mask=None is_causal=True scale=None
-sparse_matmul: a b sparsity is_input_a_sparse=False is_input_b_sparse=True nnz=None
+sparse_matmul: a b sparsity is_input_a_sparse=False is_input_b_sparse=True nnz=0
 rms_norm: in0:input normalized_shape weight=None bias=None epsilon=1e-5
 layer_norm: in0:input normalized_shape weight=None bias=None epsilon=1e-5
 split_query_key_value_and_split_heads: input_tensor num_heads transpose_key=False kv_input_tensor=None \
@@ -80,6 +80,17 @@ group_norm: in0:input input_mask=None weight=None bias=None num_groups=1 epsilon
 sampling: input_values input_indices k p temp seed=None -> int32
 paged_flash_multi_latent_attention_decode: query key value head_dim_v page_table is_causal=True attention_mask=None \
 cur_pos_tensor=None attention_sink=None scale=None
+all_to_all_dispatch: input_tensor expert_indices expert_mapping num_devices=2 cluster_axis=0 dispatched_shape=None \
+dispatched_type=None metadata_shape=None metadata_type=None
+all_to_all_dispatch_metadata: input_tensor expert_indices expert_scores expert_mapping num_devices=2 cluster_axis=0 \
+dispatched_shape=None dispatched_type=None indices_shape=None indices_type=None scores_shape=None scores_type=None
+all_to_all_combine: input_tensor expert_metadata expert_mapping num_devices=2 cluster_axis=0 num_experts_per_tok=4 \
+output_shard_dim=2 output_shape=None
+moe_expert_token_remap: topk_tensor expert_mapping expert_metadata reduction_size=32 mapping_shape=None \
+mapping_type=None reduced_shape=None reduced_type=None
+moe_compute: tilize_input_tensor tilize_expert_indices_tensor tilize_expert_scores_tensor tilize_expert_mapping_tensor \
+w0 w1 w2 layer_id output_height_shard_dim intermediate_size cluster_axis output_shape=None output_type=None \
+bias_0=None bias_1=None bias_2=None activation_function="silu"
 upsample2d: in0:input in1:like scale_factor mode="nearest"
 quantize: in0:input scale zero_point dtype
 dequantize: in0:input scale zero_point dtype
@@ -190,6 +201,12 @@ _ADAPTED: dict[str, Callable[[TTIRBuilder, Mapping[str, Any]], dict[str, Any]]] 
     "ttir.reshape": TTIRBuilder._reshape,
     "ttir.get_dimension_size": lambda own, _: {"result_types": [own.tensor_type([1], torch.int32)]},
     "ttir.embedding_backward": lambda _, given: {"result_types": [given["weight"].type]},
+    "ttir.sparse_matmul": lambda _, given: {"nnz": given["nnz"] or None},
+    "ttir.all_to_all_dispatch": lambda own, given: own.types_given(given, "dispatched", "metadata"),
+    "ttir.all_to_all_dispatch_metadata": lambda own, given: own.types_given(given, "dispatched", "indices", "scores"),
+    "ttir.all_to_all_combine": lambda own, given: own.types_given(given, "output"),
+    "ttir.moe_expert_token_remap": lambda own, given: own.types_given(given, "mapping", "reduced"),
+    "ttir.moe_compute": lambda own, given: own.types_given(given, "output"),
 }
 """Operation -> the arguments that it changes, and the types of its results where operands do not say them."""
 

@@ -33,6 +33,8 @@ rms_norm: input_tensor:input weight=None bias=None epsilon=1e-5
 all_gather: input all_gather_dim cluster_axis
 reduce_scatter: input reduce_type scatter_dim cluster_axis
 sampling: input_values input_indices k p temp seed=None -> int32
+moe_expert_token_remap: topk_tensor expert_mapping expert_metadata reduction_size=32 mapping_shape=None \
+mapping_type=None reduced_shape=None reduced_type=None
 to_device: input device
 from_device: input
 to_layout: input layout=None
@@ -41,7 +43,7 @@ distribute_tensor: input device:mesh_device shard_dims
 aggregate_tensor: input device:mesh_device shard_dims
 deallocate: input force=False
 dump_tensor: in0:input file_path
-"""
+""".replace("\\\n", "")
 """What the tables do not say: layouts that are parts of types, numbers that attributes hold."""
 _FLOATS = {builtin.f16, builtin.bf16, builtin.f32, builtin.f64}
 _ROWS_ON_HOST = {"layout": Layout.RowMajor, "buffer_type": BufferType.SystemMemory}
@@ -184,6 +186,7 @@ def _bounds(own: TTNNBuilder, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _ADAPTED: dict[str, Callable[[TTNNBuilder, Mapping[str, Any]], dict[str, Any]]] = {
+    "ttnn.moe_expert_token_remap": lambda own, given: own.types_given(given, "mapping", "reduced"),
     "ttnn.full": _full,
     "ttnn.constant": _constant,
     "ttnn.reshape": _reshape,

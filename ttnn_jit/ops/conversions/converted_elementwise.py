@@ -14,14 +14,22 @@ from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall
 
 
 def _unary(
-    names: str, ttir: str, golden: Callable[[Any, Any], Any], of_complex: complex_functions.Function | None = None
+    names: str,
+    ttir: str,
+    of_complex: complex_functions.Function | None = None,
+    *,
+    golden: Callable[[Any, Any], Any] | None = None,
 ) -> Conversion:
-    """A function of one operand that TTIR has; `of_complex` is that of complex numbers."""
+    """A function of one operand that TTIR has; `of_complex` is that of complex numbers.
+
+    Its golden is torch's function of the name that TTIR gives it, unless one is stated.
+    """
+    in_torch = golden or (lambda torch, x: getattr(torch, ttir)(x))
     return conversion(
         names,
         "operand",
-        lambda ops, call: ops.same(ttir, call.operand),
-        lambda torch, call: golden(torch, call.operand),
+        lambda ops, call: ops.same(f"ttir.{ttir}", call.operand),
+        lambda torch, call: in_torch(torch, call.operand),
         is_elementwise=True,
         result_accuracy=None,
         of_complex=None if of_complex is None else of_operand(of_complex),
@@ -33,59 +41,29 @@ def _cube_root(torch: Any, x: Any) -> Any:
 
 
 UNARY = (
-    _unary("stablehlo.ceil", "ttir.ceil", lambda torch, x: torch.ceil(x)),
-    _unary("stablehlo.floor", "ttir.floor", lambda torch, x: torch.floor(x)),
-    _unary("stablehlo.cosine", "ttir.cos", lambda torch, x: torch.cos(x), complex_functions.cosine),
-    _unary("stablehlo.sine", "ttir.sin", lambda torch, x: torch.sin(x), complex_functions.sine),
-    _unary("stablehlo.tan chlo.tan", "ttir.tan", lambda torch, x: torch.tan(x)),
-    _unary(
-        "stablehlo.exponential",
-        "ttir.exp",
-        lambda torch, x: torch.exp(x),
-        complex_functions.exponential,
-    ),
-    _unary(
-        "stablehlo.exponential_minus_one",
-        "ttir.expm1",
-        lambda torch, x: torch.expm1(x),
-        complex_functions.exponential_minus_one,
-    ),
-    _unary("stablehlo.log", "ttir.log", lambda torch, x: torch.log(x), complex_functions.logarithm),
-    _unary(
-        "stablehlo.log_plus_one",
-        "ttir.log1p",
-        lambda torch, x: torch.log1p(x),
-        complex_functions.logarithm_plus_one,
-    ),
-    _unary(
-        "stablehlo.logistic",
-        "ttir.sigmoid",
-        lambda torch, x: torch.sigmoid(x),
-        complex_functions.logistic,
-    ),
-    _unary(
-        "stablehlo.rsqrt",
-        "ttir.rsqrt",
-        lambda torch, x: torch.rsqrt(x),
-        complex_functions.inverse_root,
-    ),
-    _unary("stablehlo.sqrt", "ttir.sqrt", lambda torch, x: torch.sqrt(x), complex_functions.root),
-    _unary(
-        "stablehlo.tanh",
-        "ttir.tanh",
-        lambda torch, x: torch.tanh(x),
-        complex_functions.hyperbolic_tangent,
-    ),
-    _unary("stablehlo.cbrt", "ttir.cbrt", _cube_root),
-    _unary("chlo.erf", "ttir.erf", lambda torch, x: torch.erf(x)),
-    _unary("chlo.erfc", "ttir.erfc", lambda torch, x: torch.erfc(x)),
-    _unary("chlo.erf_inv", "ttir.erfinv", lambda torch, x: torch.erfinv(x)),
-    _unary("chlo.lgamma", "ttir.lgamma", lambda torch, x: torch.lgamma(x)),
-    _unary("chlo.digamma", "ttir.digamma", lambda torch, x: torch.digamma(x)),
-    _unary("chlo.asin", "ttir.asin", lambda torch, x: torch.asin(x)),
-    _unary("chlo.acos", "ttir.acos", lambda torch, x: torch.acos(x)),
-    _unary("chlo.atan", "ttir.atan", lambda torch, x: torch.atan(x)),
-    _unary("chlo.asinh", "ttir.asinh", lambda torch, x: torch.asinh(x)),
+    _unary("stablehlo.ceil", "ceil"),
+    _unary("stablehlo.floor", "floor"),
+    _unary("stablehlo.cosine", "cos", complex_functions.cosine),
+    _unary("stablehlo.sine", "sin", complex_functions.sine),
+    _unary("stablehlo.tan chlo.tan", "tan"),
+    _unary("stablehlo.exponential", "exp", complex_functions.exponential),
+    _unary("stablehlo.exponential_minus_one", "expm1", complex_functions.exponential_minus_one),
+    _unary("stablehlo.log", "log", complex_functions.logarithm),
+    _unary("stablehlo.log_plus_one", "log1p", complex_functions.logarithm_plus_one),
+    _unary("stablehlo.logistic", "sigmoid", complex_functions.logistic),
+    _unary("stablehlo.rsqrt", "rsqrt", complex_functions.inverse_root),
+    _unary("stablehlo.sqrt", "sqrt", complex_functions.root),
+    _unary("stablehlo.tanh", "tanh", complex_functions.hyperbolic_tangent),
+    _unary("stablehlo.cbrt", "cbrt", golden=_cube_root),
+    _unary("chlo.erf", "erf"),
+    _unary("chlo.erfc", "erfc"),
+    _unary("chlo.erf_inv", "erfinv"),
+    _unary("chlo.lgamma", "lgamma"),
+    _unary("chlo.digamma", "digamma"),
+    _unary("chlo.asin", "asin"),
+    _unary("chlo.acos", "acos"),
+    _unary("chlo.atan", "atan"),
+    _unary("chlo.asinh", "asinh"),
 )
 
 # --- Other functions of one operand -----------------------------------------------------------------------------------

@@ -197,6 +197,23 @@ def _with_padding(ops: TtirOps, x: Tensor, start: Tensor, number: float | None, 
 
 
 def _in_windows(ops: TtirOps, call: ConversionCall) -> Tensors:
+    """Sums and products of narrow floats are folded in float32, and rounded once."""
+    single = call.body.single
+    folds = single is not None and single.reduction in {"ttir.sum", "ttir.prod"}
+    if not folds or not any(each.is_float and each.bits < _WIDE for each in call.inputs):
+        return _folded_in_windows(ops, call)
+    wide = {name: [ops.cast(each, "f32") for each in vars(call)[name]] for name in ("inputs", "init_values")}
+    kinds = [Tensor(each.shape, "f32") for each in call.results]
+    whole = ConversionCall.of({**vars(call), **wide, "results": tuple(kinds)}, kinds)
+    pairs_of = zip(_folded_in_windows(ops, whole), call.results, strict=True)
+    return [ops.cast(found, kind.element) for found, kind in pairs_of]
+
+
+_WIDE = 32
+"""The bits of floats in which windows are folded."""
+
+
+def _folded_in_windows(ops: TtirOps, call: ConversionCall) -> Tensors:
     rank, body = call.inputs[0].rank, call.body
     found = [
         _with_padding(ops, each, start, call.number(f"init_values[{index}]"), call)

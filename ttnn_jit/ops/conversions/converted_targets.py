@@ -20,7 +20,7 @@ from ttnn_jit.ops.families.text_operation import REQUIRED, DenseNumbers, TextCal
 from ttnn_jit.ops.texts import text_operations
 
 _DICTIONARIES = ("composite_attributes", "tt.composite_attributes", "mhlo.attributes", "mhlo.frontend_attributes")
-_CALL: dict[str, Any] = dict.fromkeys(
+CALL: dict[str, Any] = dict.fromkeys(
     (
         *_DICTIONARIES,
         "call_target_name",
@@ -54,7 +54,7 @@ def _read(value: Any) -> Any:
     return value
 
 
-def _attributes(call: TextCall, defaults: Mapping[str, Any]) -> dict[str, Any]:
+def attributes_of_call(call: TextCall, defaults: Mapping[str, Any]) -> dict[str, Any]:
     """The attributes of `defaults` that a call has, or their defaults."""
     given = {name: _read(value) for key in _DICTIONARIES for name, value in (vars(call).get(key) or {}).items()}
     found = {name: given.get(name, default) for name, default in defaults.items()}
@@ -97,7 +97,7 @@ def _target(
         return [vars(call)[name] for name in own]
 
     def attributes(call: TextCall) -> dict[str, Any]:
-        return rename(_attributes(call, defaults), len(call.results))
+        return rename(attributes_of_call(call, defaults), len(call.results))
 
     def convert(ops: TtirOps, call: ConversionCall) -> Any:
         return ops.results(ttir, given(call), call.results, **attributes(call))
@@ -111,7 +111,7 @@ def _target(
 
     spelled = " ".join(f"stablehlo.{kind}@{name}" for name in names.split() for kind in ("custom_call", "composite"))
     limits = {name: partial(_limit, ttir, name) for name in indices.split()}
-    made = conversion(spelled, operands, convert, golden, index_limits=limits, sharded_by=sharded_by, **_CALL)
+    made = conversion(spelled, operands, convert, golden, index_limits=limits, sharded_by=sharded_by, **CALL)
     return replace(made, golden=golden, rounds_intermediates=rounds)
 
 
@@ -135,7 +135,9 @@ def _limit(ttir: str, name: str, call: TextCall) -> int | None:
 def _indices_first(ops: TtirOps, call: ConversionCall) -> Tensor:
     index = ops.cast(call.index, "i32")
     kind = call.result
-    return ops.op("ttir.gather", [call.input, index], kind.shape, kind.element, **_attributes(call, {"dim": REQUIRED}))
+    return ops.op(
+        "ttir.gather", [call.input, index], kind.shape, kind.element, **attributes_of_call(call, {"dim": REQUIRED})
+    )
 
 
 GATHER = conversion(
@@ -143,14 +145,14 @@ GATHER = conversion(
     "stablehlo.composite@tenstorrent.gather stablehlo.custom_call@tenstorrent.gather",
     "input index",
     _indices_first,
-    lambda torch, call: torch.gather(call.input, _attributes(call, {"dim": REQUIRED})["dim"], call.index.long()),
-    index_limits={"index": lambda call: call.input.shape[_attributes(call, {"dim": REQUIRED})["dim"]]},
-    **_CALL,
+    lambda torch, call: torch.gather(call.input, attributes_of_call(call, {"dim": REQUIRED})["dim"], call.index.long()),
+    index_limits={"index": lambda call: call.input.shape[attributes_of_call(call, {"dim": REQUIRED})["dim"]]},
+    **CALL,
 )
 
 
 def _topk(ops: TtirOps, call: ConversionCall) -> list[Tensor]:
-    given = _attributes(call, _TOPK)
+    given = attributes_of_call(call, _TOPK)
     values, indices = call.results
     return ops.results(
         "ttir.topk",
@@ -164,13 +166,13 @@ _TOPK: dict[str, Any] = {"k": REQUIRED, "dim": -1, "largest": True, "sorted": Tr
 
 
 def _topk_in_torch(torch: Any, call: TextCall) -> Any:
-    given = _attributes(call, _TOPK)
+    given = attributes_of_call(call, _TOPK)
     return torch.topk(call.input, given["k"], given["dim"], given["largest"], sorted=True)
 
 
 def _elements(torch: Any, call: TextCall, results: Any) -> Any:
     values, index = results
-    return values, torch.gather(call.input, _attributes(call, _TOPK)["dim"], index.long())
+    return values, torch.gather(call.input, attributes_of_call(call, _TOPK)["dim"], index.long())
 
 
 TOPK = conversion(
@@ -178,9 +180,11 @@ TOPK = conversion(
     "input",
     _topk,
     _topk_in_torch,
-    sharded_by=sharding_rules.kept_dimensions(lambda call, shape: (_attributes(call, _TOPK)["dim"] % len(shape),)),
+    sharded_by=sharding_rules.kept_dimensions(
+        lambda call, shape: (attributes_of_call(call, _TOPK)["dim"] % len(shape),)
+    ),
     compared_elements=_elements,
-    **_CALL,
+    **CALL,
 )
 TOP_K = conversion(
     "chlo.top_k",
@@ -202,7 +206,9 @@ def _unary(names: str, ttir: str) -> Conversion:
 
 def _normalized_dimensions(call: ConversionCall, shape: Sequence[int]) -> Sequence[int]:
     """The last dimensions, along which a norm is computed."""
-    return range(len(shape) - len(_attributes(call, {"normalized_shape": REQUIRED})["normalized_shape"]), len(shape))
+    return range(
+        len(shape) - len(attributes_of_call(call, {"normalized_shape": REQUIRED})["normalized_shape"]), len(shape)
+    )
 
 
 _BY_ROWS = sharding_rules.kept_dimensions(_normalized_dimensions)

@@ -77,21 +77,38 @@ def tiling_of_text(sharding: str, rank: int, devices: int) -> Tiling:
             return Tiling((1,) * rank, ((0,) * rank,) * devices)
         raise ShapeError(f"the sharding {sharding!r} is not known here")
     tiles = _numbers(match[1])
-    if match[3] is None:
-        order = _numbers(match[2])
-    else:
-        extents = _numbers(match[3])
-        axes = _numbers(match[5]) if match[5] else tuple(range(len(extents)))
-        order = _transposed(extents, axes)
-    if len(order) != devices or math.prod(tiles) != devices:
+    if math.prod(tiles) != devices:
         raise ShapeError(
             f"the sharding {sharding!r} is of {math.prod(tiles)} devices, and the mesh has {devices}",
             help="`--mesh 2x4` names a mesh",
         )
+    order = _order_of(match)
+    if sorted(order) != [*range(devices)] or len(tiles) < rank:
+        raise ShapeError(f"the sharding {sharding!r} does not have each of {devices} devices once")
     places: list[tuple[int, ...]] = [()] * devices
     for place, device in zip(itertools.product(*map(range, tiles)), order, strict=True):
         places[device] = place[:rank]
     return Tiling(tiles[:rank], tuple(places))
+
+
+def renumbered(sharding: str, numbers: Mapping[int, int]) -> str:
+    """A sharding as XLA writes it, with other numbers of its devices."""
+    match = _DEVICES.search(sharding)
+    if match is None:
+        return sharding
+    order = ",".join(str(numbers[device]) for device in _order_of(match))
+    return f"{sharding[: match.start()]}devices=[{match[1]}]{order}{sharding[match.end() :]}"
+
+
+def _order_of(match: re.Match[str]) -> tuple[int, ...]:
+    """The device of each tile."""
+    if match[3] is None:
+        return _numbers(match[2])
+    extents = _numbers(match[3])
+    axes = _numbers(match[5]) if match[5] else tuple(range(len(extents)))
+    if sorted(axes) != [*range(len(extents))] or math.prod(extents) != math.prod(_numbers(match[1])):
+        raise ShapeError(f"the sharding {match[0]!r} does not have each of its devices once")
+    return _transposed(extents, axes)
 
 
 def _transposed(extents: Sequence[int], axes: Sequence[int]) -> tuple[int, ...]:
@@ -104,13 +121,16 @@ def _transposed(extents: Sequence[int], axes: Sequence[int]) -> tuple[int, ...]:
 Axes = Sequence[Mapping[str, Any]]
 
 
-def tiling_of_axes(dimensions: Sequence[Axes], mesh: Axes, among: Sequence[str] | None = None) -> Tiling:
+def tiling_of_axes(
+    dimensions: Sequence[Axes], mesh: Axes, among: Sequence[str] | None = None, devices: Sequence[int] = ()
+) -> Tiling:
     """The tiling of dimensions that are cut along axes of a mesh.
 
     Args:
         dimensions: For each dimension its axes, the outermost first; each has a name, and may be a part of the axis.
         mesh: The axes of the mesh, each with a name and a size.
         among: The axes that count; None for all.
+        devices: The number of the device at each place of the mesh; empty if they are in order.
 
     Raises:
         ShapeError: The mesh has no axis of a name.
@@ -118,9 +138,9 @@ def tiling_of_axes(dimensions: Sequence[Axes], mesh: Axes, among: Sequence[str] 
     sizes = {axis["name"]: int(axis["size"]) for axis in mesh}
     inner_axes = {axis["name"]: mesh[index + 1 :] for index, axis in enumerate(mesh)}
     strides = {name: math.prod(sizes[each["name"]] for each in inner) for name, inner in inner_axes.items()}
-    devices = math.prod(sizes.values())
+    count = math.prod(sizes.values())
     counts = [1] * len(dimensions)
-    places = [[0] * len(dimensions) for _ in range(devices)]
+    places = [[0] * len(dimensions) for _ in range(count)]
     for dimension, axes in enumerate(dimensions):
         for axis in axes:
             name = axis["name"]
@@ -131,26 +151,38 @@ def tiling_of_axes(dimensions: Sequence[Axes], mesh: Axes, among: Sequence[str] 
             part = axis.get("sub_axis_info") or {"pre_size": 1, "size": sizes[name]}
             inner = sizes[name] // (part["pre_size"] * part["size"])
             counts[dimension] *= part["size"]
-            for device in range(devices):
-                index = device // strides[name] % sizes[name] // inner % part["size"]
+            for place in range(count):
+                device = devices[place] if devices else place
+                index = place // strides[name] % sizes[name] // inner % part["size"]
                 places[device][dimension] = places[device][dimension] * part["size"] + index
     return Tiling(tuple(counts), tuple(map(tuple, places)))
 
 
-def tilings_of_values(shardings: Mapping[str, Any], among: Sequence[str], meshes: Mapping[str, Axes]) -> list[Tiling]:
+def tilings_of_values(
+    shardings: Mapping[str, Any], among: Sequence[str], meshes: Mapping[str, Mapping[str, Any]]
+) -> list[Tiling]:
     """The tilings of ``#sdy.sharding_per_value``, along some axes of their meshes.
 
+    Args:
+        shardings: The value of the attribute.
+        among: The axes that count.
+        meshes: Name -> the value of ``#sdy.mesh``.
+
     Raises:
-        ShapeError: There is no such mesh or axis.
+        ShapeError: There is no such mesh or axis, or a mesh does not have each of its devices once.
     """
     found = []
     for each in shardings.get("shardings", ()):
-        mesh = each["mesh_or_ref"]
-        axes = meshes.get(mesh) if isinstance(mesh, str) else mesh.get("axes", ())
-        if axes is None:
-            raise ShapeError(f"the module has no mesh @{mesh}")
+        named = each["mesh_or_ref"]
+        mesh = meshes.get(named) if isinstance(named, str) else named
+        if mesh is None:
+            raise ShapeError(f"the module has no mesh @{named}")
+        axes, devices = mesh.get("axes", ()), [int(number) for number in mesh.get("device_ids", ())]
+        count = math.prod(int(axis["size"]) for axis in axes)
+        if axes and devices and sorted(devices) != [*range(count)]:
+            raise ShapeError(f"`device_ids` of a mesh of {count} devices has each of them once, got {devices}")
         dimensions = [dimension.get("axes", ()) for dimension in each.get("dim_shardings", ())]
-        found.append(tiling_of_axes(dimensions, axes, among))
+        found.append(tiling_of_axes(dimensions, axes, among, devices if axes else ()))
     return found
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.elementwise import activations, unary
 from ttnn_jit.ops.families.decomposition import Ops
-from ttnn_jit.ops.families.elementwise import Elementwise
+from ttnn_jit.ops.families.elementwise import Elementwise, TurningPoints
 from ttnn_jit.ops.language.activation_names import ActivationText
 
 _FUNCTIONS = (*unary.OPERATIONS, *activations.OPERATIONS)
@@ -40,6 +41,40 @@ def activated_in_torch(torch: Any, x: Any, text: str | None) -> Any:
         return x
     function, numbers = _parse(text)
     return function.golden(torch, x, *numbers)
+
+
+def extremes_in_torch(torch: Any, low: Any, high: Any, text: str | None) -> tuple[Any, Any]:
+    """The least and the largest value of an activation from `low` to `high`, element by element, in float64.
+
+    They are among its values at both ends, at its turning points and on either side of these, where it may jump. Both
+    are NaN if the declaration states no turning points.
+    """
+    if text is None:
+        return low, high
+    function, numbers = _parse(text)
+    if function.turns is None:
+        return low * torch.nan, high * torch.nan
+    least = largest = function.golden(torch, low, *numbers)
+    for point in (high, *_candidates(torch, function.turns, numbers, low, high)):
+        value = function.golden(torch, point, *numbers)
+        inside = (low <= point) & (point <= high)
+        least = torch.where(inside, torch.fmin(least, value), least)
+        largest = torch.where(inside, torch.fmax(largest, value), largest)
+    return least, largest
+
+
+def _candidates(torch: Any, turns: TurningPoints, numbers: Sequence[Any], low: Any, high: Any) -> Iterator[Any]:
+    """Turning points, of a period the first and the last one between `low` and `high`, and their neighbours."""
+    given = (each for number in numbers if isinstance(number, int | float) for each in (number, -number))
+    for number in {-1.0, 0.0, 1.0, *turns.points, *given}:
+        points = [low.new_tensor(number)]
+        if turns.period:
+            points = [
+                number + ((low - number) / turns.period).ceil() * turns.period,
+                number + ((high - number) / turns.period).floor() * turns.period,
+            ]
+        for point in points:
+            yield from (point, *(torch.nextafter(point, point.new_tensor(side)) for side in (-torch.inf, torch.inf)))
 
 
 def _parse(text: str) -> tuple[Elementwise, tuple[float, ...]]:

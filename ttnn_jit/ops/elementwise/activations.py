@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ttnn_jit.ops.elementwise.unary import ROUNDED_TWICE, unary
-from ttnn_jit.ops.families.elementwise import AlgebraicProperties, DerivedNumbers, Implementations
+from ttnn_jit.ops.families.elementwise import AlgebraicProperties, DerivedNumbers, Implementations, TurningPoints
 from ttnn_jit.ops.language.operation import Probe
 from ttnn_jit.ops.language.parameter import CHOICE, FLOAT, IGNORED, Parameter
 from ttnn_jit.specs.extents.extent import applied
@@ -135,6 +135,7 @@ GELU = unary(
     golden=lambda torch, x: x * torch.special.erfc(-x * 0.5**0.5) / 2,
     probe=Probe(domain=(-14.0, 14.0), max_ulp=3.5, max_ulp_bf16=ROUNDED_TWICE),
     parameters=(Parameter("approximate", CHOICE, "none", aliases=("variant",)),),
+    turns=TurningPoints((-0.7517915246935645,)),
 )
 GELU_TANH = unary(
     "gelu",
@@ -145,6 +146,7 @@ GELU_TANH = unary(
     golden=lambda torch, x: x * torch.sigmoid(8**0.5 / torch.pi**0.5 * (x + 0.044715 * x**3)),
     probe=Probe(domain=(-10.0, 10.0), max_ulp=3.0, max_ulp_bf16=ROUNDED_TWICE),
     parameters=(Parameter("approximate", CHOICE, "tanh", aliases=("variant",)),),
+    turns=TurningPoints((-0.7524614220710162,)),
     ttnn_name="gelu_tanh",
 )
 SILU = unary(
@@ -154,6 +156,7 @@ SILU = unary(
     golden=lambda torch, x: torch.nn.functional.silu(x),
     probe=Probe(domain=(-100.0, 100.0), max_ulp=2.5, max_ulp_bf16=ROUNDED_TWICE),
     aliases=("swish",),
+    turns=TurningPoints((-1.278464542761074,)),
 )
 RELU6 = unary(
     "relu6",
@@ -200,6 +203,7 @@ MISH = unary(
     summary="x * tanh(log(1 + exp(x))).",
     golden=lambda torch, x: torch.nn.functional.mish(x),
     probe=Probe((-100.0, 50.0), 4.0, ROUNDED_TWICE),
+    turns=TurningPoints((-1.1924312145154952,)),
 )
 SOFTPLUS = unary(
     "softplus",
@@ -231,6 +235,7 @@ HARDSWISH = unary(
     emit=lambda b, x: b.mul(x, hardsigmoid(b, x)),
     golden=lambda torch, x: x * (torch.clamp(x + 3, 0, 6) / 6),
     probe=Probe((-4.0, 4.0), 2.5, ROUNDED_TWICE),
+    turns=TurningPoints((-1.5,)),
 )
 HARDMISH = unary(
     "hardmish",
@@ -239,6 +244,7 @@ HARDMISH = unary(
     aten="",
     golden=lambda torch, x: x * (torch.clamp(x + 2.8, 0, 5) / 5),
     probe=Probe((-4.0, 4.0), 2.5, ROUNDED_TWICE),
+    turns=TurningPoints((-1.4,)),
 )
 LOGIT = unary(
     "logit",

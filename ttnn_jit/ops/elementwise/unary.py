@@ -5,7 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ttnn_jit.ops.families.elementwise import AlgebraicProperties, Elementwise, Implementations, elementwise
+from ttnn_jit.ops.families.elementwise import (
+    AlgebraicProperties,
+    Elementwise,
+    Implementations,
+    TurningPoints,
+    elementwise,
+)
 from ttnn_jit.ops.language.operation import Probe
 from ttnn_jit.ops.language.parameter import FLOAT, LIMIT, TENSOR, Parameter, integers
 
@@ -92,6 +98,9 @@ def _asinh(torch: Any, x: Any) -> Any:
     return torch.copysign(torch.asinh(x.abs()), x)
 
 
+_HALF_TURNS = TurningPoints((math.pi / 2,), math.pi)
+_INTEGERS = TurningPoints(period=1.0)
+
 ABS = unary(
     "abs",
     summary="|x|.",
@@ -118,10 +127,22 @@ LOG = _function(
     "log", "The natural logarithm; NaN below zero.", (0.0, 1e6), 1.25, exact_bfloat16=True, has_bfloat16=True
 )
 SIN = _function(
-    "sin", "Sine of x radians, to the largest float.", (-1e4, 1e4), 2.0, exact_bfloat16=True, has_bfloat16=True
+    "sin",
+    "Sine of x radians, to the largest float.",
+    (-1e4, 1e4),
+    2.0,
+    exact_bfloat16=True,
+    has_bfloat16=True,
+    turns=_HALF_TURNS,
 )
 COS = _function(
-    "cos", "Cosine of x radians, to the largest float.", (-1e4, 1e4), 2.0, exact_bfloat16=True, has_bfloat16=True
+    "cos",
+    "Cosine of x radians, to the largest float.",
+    (-1e4, 1e4),
+    2.0,
+    exact_bfloat16=True,
+    has_bfloat16=True,
+    turns=_HALF_TURNS,
 )
 TANH = _function("tanh", "Hyperbolic tangent.", (-12.0, 12.0), 1.5, exact_bfloat16=True, has_bfloat16=True)
 SQRT = unary(
@@ -175,7 +196,9 @@ CBRT = _function(
     aten="",
     golden=lambda torch, x: torch.copysign(_cbrt(torch, x.abs()), x),
 )
-TAN = _function("tan", "Tangent of x radians, to the largest float.", (-1e4, 1e4), 2.4, has_bfloat16=True)
+TAN = _function(
+    "tan", "Tangent of x radians, to the largest float.", (-1e4, 1e4), 2.4, has_bfloat16=True, turns=_HALF_TURNS
+)
 ASIN = _function("asin", "The inverse of sin, in [-pi/2, pi/2]; NaN beyond [-1, 1].", (-1.0, 1.0), 2.0)
 ACOS = _function("acos", "The inverse of cos, in [0, pi]; NaN beyond [-1, 1].", (-1.0, 1.0), 2.0, has_bfloat16=True)
 ATAN = _function("atan", "The inverse of tan, in [-pi/2, pi/2].", (-30.0, 30.0), 2.0, has_bfloat16=True)
@@ -200,6 +223,7 @@ LGAMMA = _function(
     (-20.0, 50.0),
     4.0,
     max_absolute=4e-6,
+    turns=None,
 )
 DIGAMMA = _function(
     "digamma",
@@ -207,6 +231,7 @@ DIGAMMA = _function(
     (-20.0, 50.0),
     4.0,
     max_absolute=4e-6,
+    turns=_INTEGERS,
 )
 DEG2RAD = _angle("deg2rad", "x degrees in radians.", 0.01745329238474369, 1.3519960151420207e-10)
 RAD2DEG = _angle("rad2deg", "x radians in degrees.", 57.2957763671875, 3.145894820876799e-06)
@@ -240,7 +265,7 @@ ROUND_DECIMALS = unary(
     ttnn_name="round_decimals",
 )
 TRUNC = unary("trunc", summary="x without its fraction.")
-FRAC = unary("frac", summary="x - trunc(x).", emit=lambda b, x: b.sub(x, b.trunc(x)))
+FRAC = unary("frac", summary="x - trunc(x).", emit=lambda b, x: b.sub(x, b.trunc(x)), turns=_INTEGERS)
 NAN_TO_NUM = unary(
     "nan_to_num",
     summary="x with NaN and the infinities replaced, by default by 0 and the largest numbers of x's dtype.",

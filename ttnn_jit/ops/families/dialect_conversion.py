@@ -8,7 +8,7 @@ declarations of the ops of TTIR (`TtirOverTexts`). The golden is an independent 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from ttnn_jit.diagnostics.errors import CompileError
@@ -23,7 +23,15 @@ from ttnn_jit.ops.families.complex_parts import (
 from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, TtirOps
 from ttnn_jit.ops.families.decomposition import Value
 from ttnn_jit.ops.families.sharding_rule import Shape, ShardingRule, pointwise
-from ttnn_jit.ops.families.text_operation import OpInText, Role, TextCall, TextOperation, TextOps, element_of
+from ttnn_jit.ops.families.text_operation import (
+    DenseNumbers,
+    OpInText,
+    Role,
+    TextCall,
+    TextOperation,
+    TextOps,
+    element_of,
+)
 from ttnn_jit.process.dataclass import dataclass
 
 
@@ -53,6 +61,17 @@ class RegionInText(ABC):
         """Of a comparator of a sort: the operand that it compares and ``LT`` or ``GT``; None if it does more."""
 
 
+_ELEMENTS = frozenset({"value", "values"})
+"""The attributes that are the elements of a result."""
+
+
+def _as_list(name: str, value: Any) -> Any:
+    """An attribute of one dimension as a tuple, unless it is a result."""
+    if not isinstance(value, DenseNumbers) or len(value.shape) != 1 or name in _ELEMENTS:
+        return value
+    return value.numbers if value.splat is None else value.numbers * value.shape[0]
+
+
 RuleOfCall: TypeAlias = Callable[[Any, Sequence[Shape], Sequence[Shape]], ShardingRule]
 
 
@@ -75,6 +94,9 @@ class Conversion(TextOperation):
         sharded_by: ``sharded_by(call, operands, results)``: its rule, from the shapes of these; None: that of an
             elementwise op, or the op is computed on whole tensors.
         states_parts: The attributes of which one says how its result is cut among devices; its result is its operand.
+        composite: The operation of TTNN that it is and TTIR lacks: a pass writes a composite of that name, whose
+            function has the ops of `convert`; "" if there is none.
+        composite_attributes: ``composite_attributes(call)``: the attributes of the composite, as Python values.
     """
 
     convert: Convert
@@ -87,6 +109,14 @@ class Conversion(TextOperation):
     of_complex: Convert | OnPairs | None = None
     sharded_by: RuleOfCall | None = None
     states_parts: tuple[str, ...] = ()
+    composite: str = ""
+    composite_attributes: Callable[[Any], dict[str, Any]] = lambda _: {}
+
+    def bound(
+        self, operands: Sequence[Any], sizes: Sequence[int] | None, attributes: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Operands and attributes of an op by name; extents, axes and the like, which were tensors once, as tuples."""
+        return super().bound(operands, sizes, {name: _as_list(name, each) for name, each in attributes.items()})
 
     def sharding_rule(
         self, call: ConversionCall, operands: Sequence[Shape], results: Sequence[Shape]

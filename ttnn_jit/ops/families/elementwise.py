@@ -62,6 +62,21 @@ class AlgebraicProperties:
 
 
 @dataclass(frozen=True)
+class TurningPoints:
+    """Points between which a function of one tensor is monotone: where it turns, or jumps.
+
+    Other points do no harm. An end of its domain is such a point. -1, 0, 1 and numbers of attributes go without saying.
+
+    Attributes:
+        points: Such points.
+        period: If it is not 0, ``point + k * period`` are such points, too, also for a point that goes without saying.
+    """
+
+    points: tuple[float, ...] = ()
+    period: float = 0.0
+
+
+@dataclass(frozen=True)
 class DerivedNumbers:
     """A tile body over numbers that are computed from the attributes before a kernel is written.
 
@@ -88,6 +103,7 @@ class Elementwise(Operation):
         implementations: Cheaper implementations.
         algebra: Its algebraic properties.
         keeps_first_dtype: The result has the first operand's element type, without promotion.
+        turns: Of a function of one tensor, its turning points; None: they are not stated.
     """
 
     emit: Callable[..., Any]
@@ -95,6 +111,7 @@ class Elementwise(Operation):
     implementations: Implementations = field(default_factory=Implementations)
     algebra: AlgebraicProperties = field(default_factory=AlgebraicProperties)
     keeps_first_dtype: bool = False
+    turns: TurningPoints | None = field(default_factory=TurningPoints)
 
     def max_ulp(self, operand: DataType, result: DataType) -> float | None:
         """The declared bound; None for a user's tile operation."""

@@ -209,7 +209,7 @@ class Operation(Declaration):
         body: For a user's tile operation, the text of the body in the IR (ops/language/tile_body.py); the IR's name is
             ``tile_op``.
         is_local: Whether the body is Python that no other process can identify.
-        result_count: The number of results; several are a tuple.
+        result_names: The names of several results, which are a tuple; () of one.
         in_place: ttnn also has it under its names with the suffix ``_``, which write the result into an operand.
         in_place_synonyms: Further names of ttnn's in-place form; if its own name is among them, it has no other form.
         written_operand: The index of the operand that the in-place form writes.
@@ -239,7 +239,7 @@ class Operation(Declaration):
     operator: str = ""
     body: str = ""
     is_local: bool = False
-    result_count: int = 1
+    result_names: tuple[str, ...] = ()
     in_place: bool = False
     in_place_synonyms: tuple[str, ...] = ()
     written_operand: int = 0
@@ -346,6 +346,11 @@ class Operation(Declaration):
             return args[index]
         keywords = (keyword for keyword, meant in self.keyword_parameters.items() if meant[0] == written)
         return next((kwargs[keyword] for keyword in keywords if keyword in kwargs), None)
+
+    @property
+    def result_count(self) -> int:
+        """The number of results."""
+        return len(self.result_names) or 1
 
     @property
     def gives_one_tensor(self) -> bool:

@@ -313,7 +313,7 @@ BATCH_NORM_TRAINING = Composite(
     decompose=_batch_norm_training,
     canonicalize=_check_batch,
     result=_training_results,
-    result_count=3,
+    result_names=("result", "batch_mean", "batch_variance"),
     golden=_training_golden,
     examples=(
         (((2, 5, 6, 7), (1, 5, 1, 1), (1, 5, 1, 1), (1, 5, 1, 1), None), (1e-5, 0.1)),

@@ -304,7 +304,7 @@ SORT = Routine(
     operand_dtypes=(SCALARS | WIDE,),
     wide_in_texts=True,
     constants=lambda _, descending, stable: (descending,),  # noqa: ARG005 - every sort is stable
-    result_count=2,
+    result_names=("values", "indices"),
     golden=lambda torch, x, dim, descending, _: tuple(torch.sort(x, dim=dim, descending=descending, stable=True)),
     compared_elements=lambda torch, results, x, dim, *_: sorted_elements(torch, results, x, dim),
     aten="sort.stable",

@@ -172,13 +172,15 @@ LAYER_NORMS = tuple(
 
 
 def _group_norm(ops: Ops, call: TextCall) -> Value:
-    """Channels are last, in groups that lie beside each other."""
-    x, groups = call.input, call.num_groups
+    """Channels of a group lie beside each other."""
+    x, groups, axis = call.input, call.num_groups, call.channel_dim
     shape = x.shape
-    by_group = ops.reshape(x, (shape[0], math.prod(shape[1:-1]), groups, shape[-1] // groups))
+    channels, inner = shape[axis], math.prod(shape[axis:][1:])
+    by_group = ops.reshape(x, (shape[0], math.prod(shape[1:axis]), groups, channels // groups * inner))
     away = by_group - ops.mean(by_group, (1, 3), True)
     found = ops.reshape(away * ops.rsqrt(ops.mean(away * away, (1, 3), True) + call.epsilon), shape)
-    vectors = [None if each is None else ops.reshaped(each, shape[-1:]) for each in (call.weight, call.bias)]
+    along = (channels, *(1,) * (len(shape[axis:]) - 1))
+    vectors = [None if each is None else ops.reshaped(each, along) for each in (call.weight, call.bias)]
     found = found if vectors[0] is None else found * vectors[0]
     result: Value = found if vectors[1] is None else found + vectors[1]
     return result
@@ -186,8 +188,8 @@ def _group_norm(ops: Ops, call: TextCall) -> Value:
 
 def _group_norm_in_torch(torch: Any, call: TextCall) -> Any:
     vectors = (None if each is None else each.reshape(-1) for each in (call.weight, call.bias))
-    x = call.input.movedim(-1, 1)
-    return torch.nn.functional.group_norm(x, call.num_groups, *vectors, eps=call.epsilon).movedim(1, -1)
+    x = call.input.movedim(call.channel_dim, 1)
+    return torch.nn.functional.group_norm(x, call.num_groups, *vectors, eps=call.epsilon).movedim(1, call.channel_dim)
 
 
 GROUP_NORM = text(

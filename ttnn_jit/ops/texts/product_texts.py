@@ -6,9 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.contraction.sparse_products import SPARSE_MATMUL as SPARSE_PRODUCTS
+from ttnn_jit.ops.elementwise.activation_text import activated_in_torch, extremes_in_torch
 from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
-from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
 
 
 def _transposed(x: Any, *, if_true: bool) -> Any:
@@ -22,26 +25,40 @@ def _product_in_torch(torch: Any, call: TextCall) -> Any:
 
 def _matmul(ops: Ops, call: TextCall) -> Value:
     options = {} if call.activation is None else {"activation": call.activation}
-    found: Value = ops.matmul(call.a, call.b, transpose_a=call.transpose_a, transpose_b=call.transpose_b, **options)
+    a, b = _in_words(ops, call.a, call.b)
+    found: Value = ops.matmul(a, b, transpose_a=call.transpose_a, transpose_b=call.transpose_b, **options)
     return found
 
 
-def activated_in_torch(torch: Any, x: Any, activation: str | None) -> Any:
-    """An activation, by its name in TTNN."""
-    if activation is None:
-        return x
-    function = getattr(torch, activation, None) or getattr(torch.nn.functional, activation)
-    return function(x)
+def _in_words(ops: Ops, *operands: Value | None) -> list[Any]:
+    """Operands of integers in 64 bits, which have loops of products: sums of them are exact modulo 2**64."""
+    is_integer = any(each is not None and each.spec.dtype.is_integer for each in operands)
+    return [each if each is None or not is_integer else ops.rounded(each, DataType.INT64) for each in operands]
+
+
+def _require_product_of_matrices(call: TextCall) -> None:
+    """Refuses dimensions, which some texts state, that are not those of a product of batches of matrices."""
+    rank = len(call.a.shape), len(call.b.shape)
+    batch = tuple(range(rank[0] - 2))
+    usual = {"lhs": (batch, (rank[0] - 1,)), "rhs": (batch if rank[0] == rank[1] else (), (rank[1] - 2,))}
+    for side, (batches, contracted) in usual.items():
+        for name, wanted in ((f"batch_dims_{side}", batches), (f"contract_dims_{side}", contracted)):
+            stated = getattr(call, name)
+            if stated is not None and (tuple(stated) != wanted or call.transpose_a or call.transpose_b):
+                raise ShapeError(f"`{name}` is {[*stated]}, and {[*wanted]} is that of a product of matrices")
 
 
 def _linear(ops: Ops, call: TextCall) -> Value:
-    bias, flags = call.bias, {"transpose_a": call.transpose_a, "transpose_b": call.transpose_b}
+    _require_product_of_matrices(call)
+    flags = {"transpose_a": call.transpose_a, "transpose_b": call.transpose_b}
+    a, b, bias = _in_words(ops, call.a, call.b, call.bias)
     is_row = bias is None or math.prod(bias.shape) == bias.shape[-1]
     if is_row and len(call.a.shape) + len(call.b.shape) > 2:
-        row: Value = ops.linear(call.a, call.b, bias=bias, activation=call.activation, **flags)
+        row: Value = ops.linear(a, b, bias=bias, activation=call.activation, **flags)
         return row
     # The bias of a call is a row: another one is added to the product in float32.
-    a, b, bias = (None if each is None else ops.rounded(each, COMPUTE_TYPE) for each in (call.a, call.b, bias))
+    if not a.spec.dtype.is_integer:
+        a, b, bias = (None if each is None else ops.rounded(each, COMPUTE_TYPE) for each in (a, b, bias))
     product = ops.matmul(a, b, **flags)
     product = product if product.shape else ops.reshape(product, (1,))
     found: Value = product if bias is None else product + bias
@@ -99,10 +116,11 @@ def _accumulator_error(torch: Any, call: TextCall) -> Any:
         off = off + _unit(torch, total) / 2
     if call.activation is None:
         return call.in_result_shape(off.expand(total.shape))
-    # An activation need not be monotone: between two samples it differs from one of them by half their difference.
+    off = off.nan_to_num(nan=0.0, posinf=0.0)  # of sums that overflow
     exact = activated_in_torch(torch, total, call.activation)
-    moved = torch.stack([activated_in_torch(torch, total + part / 8 * off, call.activation) for part in range(-8, 9)])
-    return call.in_result_shape((moved - exact).abs().amax(0) + moved.diff(dim=0).abs().amax(0) / 2)
+    least, largest = extremes_in_torch(torch, total - off, total + off, call.activation)
+    # At a pole the activation may be any number.
+    return call.in_result_shape(torch.maximum(largest - exact, exact - least).clamp(max=torch.finfo(exact.dtype).max))
 
 
 def _unit(torch: Any, x: Any) -> Any:
@@ -127,6 +145,10 @@ LINEAR = text(
     "a b bias?",
     _linear,
     _linear_in_torch,
+    batch_dims_lhs=None,
+    batch_dims_rhs=None,
+    contract_dims_lhs=None,
+    contract_dims_rhs=None,
     transpose_a=False,
     transpose_b=False,
     activation=None,
@@ -160,7 +182,7 @@ def _dot_general(ops: Ops, call: TextCall) -> Value:
         arranged(right, batch[1], contracted[1], columns),
         (batches, extent(right, contracted[1]), extent(right, columns)),
     )
-    return ops.reshaped(ops.matmul(a, b), call.result.shape)
+    return ops.reshaped(ops.matmul(*_in_words(ops, a, b)), call.result.shape)
 
 
 def _dot_general_in_torch(torch: Any, call: TextCall) -> Any:
@@ -187,4 +209,35 @@ DOT_GENERAL = text(
     contract_dims_rhs=REQUIRED,
 )
 
-TEXTS = (MATMUL, LINEAR, DOT_GENERAL)
+
+def _sparse_matmul(ops: Ops, call: TextCall) -> Value:
+    """The products of all groups, zeros where the sparsity is 0: `nnz` says how many are wanted, and changes none."""
+    wanted = ops.typecast(ops.ne(call.sparsity, 0), COMPUTE_TYPE)
+    found: Value = ops.call(
+        SPARSE_PRODUCTS, [call.a, call.b, wanted, None], None, call.is_input_a_sparse, call.is_input_b_sparse
+    )
+    return found
+
+
+def _sparse_matmul_in_torch(torch: Any, call: TextCall) -> Any:
+    """One product for each element of the sparsity."""
+    a, b = call.a, call.b.flatten(0, -3)
+    if call.is_input_a_sparse:
+        products = torch.einsum("...emk,enk->...emn", a, b.mT)
+    else:
+        products = torch.einsum("...mk,enk->...emn", a, b.mT)
+    wanted = (call.sparsity != 0).reshape(*products.shape[:-2], 1, 1)
+    return call.in_result_shape(products.masked_fill(~wanted, 0.0))
+
+
+SPARSE_MATMUL = text(
+    "ttir.sparse_matmul ttnn.sparse_matmul",
+    "a b sparsity",
+    _sparse_matmul,
+    _sparse_matmul_in_torch,
+    is_input_a_sparse=False,
+    is_input_b_sparse=True,
+    nnz=None,
+)
+
+TEXTS = (MATMUL, LINEAR, DOT_GENERAL, SPARSE_MATMUL)

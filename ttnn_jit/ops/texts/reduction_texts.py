@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ttnn_jit.ops.families.decomposition import Ops, Value
-from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
+from ttnn_jit.ops.families.text_operation import REQUIRED, Spelling, TextCall, text
 from ttnn_jit.ops.language.axes import axis_of, axis_within
+from ttnn_jit.ops.reduction.moments import MEAN
 from ttnn_jit.specs.dtypes import BOOLS
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -137,4 +138,17 @@ CUMSUM = text(
     dim=REQUIRED,
 )
 
-TEXTS = (ANY, ALL, ARGMAX, TOPK, PROD, CUMSUM)
+
+class _Mean(Spelling):
+    """The mean of floats as it is declared; of integers in float64, cut toward zero."""
+
+    def _written(self, ops: Ops, call: TextCall) -> Any:
+        x = getattr(call, MEAN.operands[0].name)
+        if not x.spec.dtype.is_integer:
+            return super()._written(ops, call)
+        given = self.keywords(call)
+        axes, kept = (given.get(each.name, each.default) for each in MEAN.attributes[:2])
+        return ops.mean(ops.typecast(x, DataType.FLOAT64), axes, kept)
+
+
+TEXTS = (ANY, ALL, ARGMAX, TOPK, PROD, CUMSUM, _Mean("ttir.mean", (MEAN,)), _Mean("ttnn.mean", (MEAN,)))

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
+from ttnn_jit.ops.elementwise.activation_text import activated_in_torch
 from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
-from ttnn_jit.ops.texts.product_texts import activated_in_torch
 from ttnn_jit.ops.texts.window_texts import Geometry, convolved, convolved_in_torch, mirrored_weights, padding_of
 
 

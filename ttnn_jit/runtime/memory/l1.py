@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import math
+import operator
 import os
 import threading
-from collections.abc import Iterable, Mapping
-from functools import cache
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, lru_cache
 from itertools import repeat
 from typing import Any
 
@@ -142,7 +143,7 @@ class L1Account:
                     lease.key, lease.packed = key, packed
                     self._live[key] = what, packed
                 if (self._high_water - used) & guards != guards:
-                    self._high_water = _lanewise_max(self._high_water ^ guards, used, math.prod(self._grid)) | guards
+                    self._high_water = _lanewise_max(self._high_water ^ guards, used, guards) | guards
         if not fits:
             raise self._overflow(used, packed, what)
 
@@ -211,8 +212,12 @@ def page_bytes(spec: TensorSpec) -> int:
 
 
 def core_bytes(spec: TensorSpec, grid: tuple[int, int]) -> list[int]:
-    """Bytes of a tensor on every core of a grid of (rows, columns), in row-major order."""
-    return _lanes(packed_bytes(spec, grid), math.prod(grid))
+    """Bytes of a tensor on every core of a grid of (rows, columns), in row-major order; 0 if it is not in L1.
+
+    Raises:
+        GridError: As `packed_bytes`.
+    """
+    return [*_core_bytes(spec, grid)]
 
 
 @cache
@@ -225,10 +230,16 @@ def packed_bytes(spec: TensorSpec, grid: tuple[int, int]) -> int:
     Raises:
         GridError: The tensor is sharded over a core outside of the grid.
     """
-    if not in_l1(spec):
-        return 0
+    shifts = range(0, LANE_BITS * math.prod(grid), LANE_BITS)
+    return sum(map(operator.lshift, _core_bytes(spec, grid), shifts)) if in_l1(spec) else 0
+
+
+@lru_cache(maxsize=256)
+def _core_bytes(spec: TensorSpec, grid: tuple[int, int]) -> Sequence[int]:
     rows, columns = grid
     bytes_of_lane = [0] * (rows * columns)
+    if not in_l1(spec):
+        return bytes_of_lane
     config = spec.memory_config
     if config.is_sharded():
         shard_bytes = spec.dtype.nbytes(math.prod(config.shard_shape))
@@ -244,7 +255,7 @@ def packed_bytes(spec: TensorSpec, grid: tuple[int, int]) -> int:
         pages = (height // TILE_HEIGHT) * (width // TILE_WIDTH) if tiled else height
         for lane in range(len(bytes_of_lane)):
             bytes_of_lane[lane] = page * (pages // len(bytes_of_lane) + (lane < pages % len(bytes_of_lane)))
-    return sum(nbytes << (LANE_BITS * lane) for lane, nbytes in enumerate(bytes_of_lane))
+    return bytes_of_lane
 
 
 def _sharded_over(config: MemoryConfig) -> Iterable[CoreCoord]:
@@ -265,6 +276,8 @@ def _lanes(packed: int, count: int) -> list[int]:
     return [_lane(packed, lane) for lane in range(count)]
 
 
-def _lanewise_max(first: int, second: int, count: int) -> int:
-    pairs = zip(_lanes(first, count), _lanes(second, count), strict=True)
-    return sum(max(pair) << (LANE_BITS * lane) for lane, pair in enumerate(pairs))
+def _lanewise_max(first: int, second: int, guards: int) -> int:
+    """The larger number of every lane; `guards` has the top bit of each, which no number has."""
+    is_first = ((first | guards) - second) & guards  # a guard stays where nothing was borrowed from it
+    chosen = is_first - (is_first >> (LANE_BITS - 1))
+    return second ^ ((first ^ second) & chosen)

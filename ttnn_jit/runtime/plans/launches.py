@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from ttnn_jit.process.cached_property import cached_property
-from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.dataclass import dataclass, replace
 from ttnn_jit.runtime.plans.spec_json import numbers, text_of
 
 MAX_REPEAT_DEPTH = 8

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Container, Iterable, Sequence
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 from ttnn_jit.process.cached_property import cached_property
-from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.dataclass import dataclass, replace
 from ttnn_jit.runtime.plans.launches import Launch, Repeat
 from ttnn_jit.runtime.plans.plan import PlanConstant, ProgramPlan
 from ttnn_jit.specs.extents.extent import is_extent, is_symbolic, specialized

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.dataclass import dataclass, replace
 from ttnn_jit.runtime.plans.spec_json import numbers, text_of
 from ttnn_jit.specs.tensor_spec import TensorSpec
 

@@ -53,6 +53,7 @@ class Program:
         texts: The kept IR texts, by stage.
         notes: JSON values that the compiler stores with the program.
         built_for: The processor of the object code; None means this host's.
+        circular_buffer_bytes: The property of that name, if it is known.
 
     Attributes:
         plan: As given.
@@ -70,6 +71,7 @@ class Program:
         texts: Mapping[str, str] | None = None,
         notes: Mapping[str, Any] | None = None,
         built_for: HostCpu | None = None,
+        circular_buffer_bytes: int | None = None,
     ) -> None:
         missing = [kernel for kernel in plan.kernels if kernel not in objects]
         if missing:
@@ -83,6 +85,8 @@ class Program:
         self._ran = False
         self._in_panels: dict[tuple[int, bool], NativeCalls] = {}
         self._base: Program | None = None
+        if circular_buffer_bytes is not None:
+            vars(self)["circular_buffer_bytes"] = circular_buffer_bytes
 
     def __call__(self, *tensors: Tensor) -> Any:
         """Run on tensors of the plan's specs; results are on the device of the first tensor.

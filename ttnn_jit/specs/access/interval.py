@@ -31,15 +31,22 @@ class Interval:
     @property
     def count(self) -> int:
         """The number of indices."""
-        return max(-(-(self.stop - self.start) // self.step), 0)
+        span = self.stop - self.start
+        return max(span if _is_one(self.step) else -(-span // self.step), 0)
 
     @property
     def end(self) -> int:
         """The index behind the last one; `start` if there are none."""
-        return self.start if self.count == 0 else self.start + (self.count - 1) * self.step + 1
+        count = self.count
+        return self.start if count == 0 else self.start + (count - 1) * self.step + 1
 
     def __contains__(self, index: int) -> bool:
-        return self.start <= index < self.stop and (index - self.start) % self.step == 0
+        return self.start <= index < self.stop and (_is_one(self.step) or (index - self.start) % self.step == 0)
+
+
+def _is_one(step: int) -> bool:
+    """Whether a step is no extent and 1, so that nothing is computed with it."""
+    return type(step) is int and step == 1
 
 
 def _within(bound: int, extent: int) -> int:

@@ -124,9 +124,10 @@ def _digits(steps: Sequence[Sequence[int]]) -> Sequence[_Digit]:
     """
     digits: list[_Digit] = []
     for axis, own in enumerate(steps):
-        if any(above % below for below, above in itertools.pairwise(own)):
+        if any(above % below for below, above in itertools.pairwise(own[1:])):  # the first one is 1
             raise NotStridedError
-        found = [_Digit(axis, below, above // below) for below, above in itertools.pairwise(own)]
+        inner = _Digit(axis, own[0], own[1])
+        found = [inner, *(_Digit(axis, below, above // below) for below, above in itertools.pairwise(own[1:]))]
         digits += reversed(found)
     return digits
 
@@ -139,8 +140,9 @@ def _linear(expr: Expr, digits: Sequence[_Digit]) -> _Linear:
             return _Linear(value, {})
         case Add(left, right):
             one, other = _linear(left, digits), _linear(right, digits)
-            loops = {**one.weights, **other.weights}
-            weights = {loop: one.weights.get(loop, 0) + other.weights.get(loop, 0) for loop in loops}
+            weights = {**one.weights}
+            for loop, weight in other.weights.items():
+                weights[loop] = weights[loop] + weight if loop in weights else weight
             return _Linear(one.constant + other.constant, {loop: weight for loop, weight in weights.items() if weight})
         case Mul(left, factor):
             form = _linear(left, digits)

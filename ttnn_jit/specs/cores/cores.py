@@ -99,7 +99,8 @@ class CoreRangeSet:
         self._ranges = frozenset((core_ranges,) if isinstance(core_ranges, CoreRange) else core_ranges)
         for core_range in self._ranges:
             check_kind(core_range, CoreRange, "a core range")
-        if len(self.cores()) != self.num_cores():
+        self._cores = _each_core(self._ranges)
+        if len(self._cores) != self.num_cores():
             raise GridError(f"core ranges overlap: {self.ranges()}")
 
     def ranges(self) -> list[CoreRange]:
@@ -112,13 +113,7 @@ class CoreRangeSet:
 
     def cores(self) -> tuple[CoreCoord, ...]:
         """Every core, row by row."""
-        found = {
-            CoreCoord(x, y)
-            for r in self._ranges
-            for y in range(r.start.y, r.end.y + 1)
-            for x in range(r.start.x, r.end.x + 1)
-        }
-        return tuple(sorted(found, key=lambda core: (core.y, core.x)))
+        return self._cores
 
     def size(self) -> int:
         """Ranges in the set."""
@@ -160,6 +155,17 @@ class CoreRangeSet:
 
     def __repr__(self) -> str:
         return f"CoreRangeSet({self.ranges()})"
+
+
+def _each_core(ranges: Iterable[CoreRange]) -> tuple[CoreCoord, ...]:
+    """Every core of some ranges, row by row."""
+    found = {
+        (y, x)
+        for each in ranges
+        for y in range(each.start.y, each.end.y + 1)
+        for x in range(each.start.x, each.end.x + 1)
+    }
+    return tuple([CoreCoord(x, y) for y, x in sorted(found)])
 
 
 def _cores_of(cores: CoreCoord | CoreRange | CoreRangeSet) -> set[CoreCoord]:

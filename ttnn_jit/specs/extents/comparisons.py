@@ -40,6 +40,7 @@ class Comparisons:
         self._intervals: dict[Terms, _Interval] = {}
         self._are_zero: dict[Terms, bool] = {}
         self._are_at_least_zero: dict[Terms, bool] = {}
+        self._known_bounds: dict[int, Bounds] = {}  # of atoms, by the guards so far
 
     @property
     def formulas(self) -> Formulas:
@@ -95,7 +96,7 @@ class Comparisons:
             return True
         if greatest is not None and greatest < bound:
             return False
-        own = self._intervals.setdefault(varying, _Interval())
+        own = self._interval_to_change(varying)
         if value_of(varying, self._hints) >= bound:
             own.least = bound
             return True
@@ -115,11 +116,12 @@ class Comparisons:
         wanted = -number // factor
         if (known := self._is_known_to_be(varying, wanted)) is not None:
             return known
-        own = self._intervals.setdefault(varying, _Interval())
+        own = self._interval_to_change(varying)
         if value_of(varying, self._hints) == wanted:
             own.least = own.greatest = wanted
             return True
         least, greatest = self._bounds(varying)
+        self._known_bounds.clear()
         if wanted == least:
             own.least = wanted + 1
         elif wanted == greatest:
@@ -127,6 +129,11 @@ class Comparisons:
         else:
             own.excluded |= {wanted}
         return False
+
+    def _interval_to_change(self, varying: Terms) -> _Interval:
+        """The interval of a polynomial, which its caller changes."""
+        self._known_bounds.clear()
+        return self._intervals.setdefault(varying, _Interval())
 
     def is_known_to_be_zero(self, terms: Terms) -> bool:
         """Whether a polynomial is 0 wherever the guards so far hold."""
@@ -152,6 +159,12 @@ class Comparisons:
         return (least, greatest) if own is None else (_max(least, own.least), _min(greatest, own.greatest))
 
     def _bounds_of_atom(self, number: int) -> Bounds:
+        found = self._known_bounds.get(number)
+        if found is None:
+            found = self._known_bounds[number] = self._found_bounds_of_atom(number)
+        return found
+
+    def _found_bounds_of_atom(self, number: int) -> Bounds:
         own = self._intervals.get((((number,), 1),))
         least, greatest = (None, None) if own is None else (own.least, own.greatest)
         atom = self._atoms[number]

@@ -46,7 +46,7 @@ class Extent:
     # --- Operators; the others are set below --------------------------------------------------------------------------
 
     def __neg__(self) -> Any:
-        return operator.mul(self, -1)
+        return self * -1  # type: ignore[operator]
 
     def __pos__(self) -> Any:
         return self
@@ -78,7 +78,7 @@ class Extent:
         return not self == other if KEYS.as_expressions else _differ(self, other)
 
     def __bool__(self) -> bool:
-        return operator.ne(self, 0)  # type: ignore[no-any-return]
+        return True if KEYS.as_expressions else _differ(self, 0)
 
     # --- Uses that specialize -----------------------------------------------------------------------------------------
 

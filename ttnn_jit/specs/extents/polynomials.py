@@ -87,7 +87,7 @@ def sum_of(terms: Iterable[tuple[Monomial, int]]) -> Terms:
     found: dict[Monomial, int] = {}
     for monomial, coefficient in terms:
         found[monomial] = found.get(monomial, 0) + coefficient
-    return tuple(sorted((monomial, coefficient) for monomial, coefficient in found.items() if coefficient))
+    return tuple(sorted([term for term in found.items() if term[1]]))
 
 
 def plus(terms: Terms, number: int) -> Terms:
@@ -99,21 +99,30 @@ def plus(terms: Terms, number: int) -> Terms:
 
 def scaled(terms: Terms, factor: int) -> Terms:
     """The polynomial times a number other than 0."""
-    return tuple((monomial, coefficient * factor) for monomial, coefficient in terms)
+    return tuple([(monomial, coefficient * factor) for monomial, coefficient in terms])
 
 
 def difference(one: Terms, other: Terms) -> Terms:
     """One polynomial minus another."""
+    number = constant_of(other)
+    if number is not None:
+        return plus(one, -number)
+    if not one:
+        return scaled(other, -1)
     return sum_of((*one, *scaled(other, -1)))
 
 
 def product_of(one: Terms, other: Terms) -> Terms:
     """The product of two polynomials."""
-    return sum_of(
+    number = constant_of(other)
+    if number is not None:
+        return scaled(one, number) if number else ()
+    found = [
         (tuple(sorted(monomial + factor)), coefficient * scale)
         for monomial, coefficient in one
         for factor, scale in other
-    )
+    ]
+    return tuple(found) if len(found) == 1 else sum_of(found)
 
 
 def divided_exactly(terms: Terms, divisor: Terms) -> tuple[Terms, Terms]:
@@ -128,7 +137,7 @@ def divided_exactly(terms: Terms, divisor: Terms) -> tuple[Terms, Terms]:
             rest.append((monomial, coefficient))
         else:
             whole.append((left, coefficient // scale))
-    return sum_of(whole), tuple(rest)
+    return tuple(sorted(whole)), tuple(rest)
 
 
 def _without(monomial: Monomial, factor: Monomial) -> Monomial | None:
@@ -197,9 +206,9 @@ def value_of_atom(atom: Derived, atoms: Sequence[Any]) -> Any:
         ArithmeticError, ValueError: A function of floats has no value there.
     """
     if isinstance(atom, Applied):
-        return FLOAT_FUNCTIONS[atom.function](*(_value_of_operand(each, atoms) for each in atom.operands))
+        return FLOAT_FUNCTIONS[atom.function](*[_value_of_operand(each, atoms) for each in atom.operands])
     if isinstance(atom, Call):
-        return FUNCTIONS[atom.function](*(value_of(each, atoms) for each in atom.arguments))
+        return FUNCTIONS[atom.function](*[value_of(each, atoms) for each in atom.arguments])
     return value_of(atom.dividend, atoms) // value_of(atom.divisor, atoms)
 
 
@@ -239,7 +248,7 @@ def bounds_of(terms: Terms, of_atom: Callable[[int], Bounds]) -> Bounds:
     least: int | None = 0
     greatest: int | None = 0
     for monomial, coefficient in terms:
-        low, high = _bounds_of_product(map(of_atom, monomial))
+        low, high = _bounds_of_product([of_atom(atom) for atom in monomial])
         if coefficient < 0:
             low, high = high, low
         least = None if least is None or low is None else least + coefficient * low

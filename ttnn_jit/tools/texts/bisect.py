@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ttnn_jit.dialects import print_module
 from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.dialects.text_calls.op_calls import captured_by
 from ttnn_jit.dialects.text_calls.text_attributes import name_of
 from ttnn_jit.dialects.writing.creation import create, empty_block, region_of
 from ttnn_jit.dialects.writing.editing import append
@@ -42,11 +43,15 @@ def main(options: argparse.Namespace) -> int:
 
 
 def module_of_op(op: Operation) -> ModuleOp:
-    """A module of one function, which computes one op of its arguments."""
+    """A module of one function, which computes one op of its arguments, and the constants that its regions read."""
     given: Sequence[SSAValue] = [*dict.fromkeys(op.operands)]
     body = empty_block()
-    arguments = {value: body.insert_arg(value.type, index) for index, value in enumerate(given)}
-    clone = op.clone(value_mapper=dict(arguments))
+    values: dict[SSAValue, SSAValue] = {value: body.insert_arg(value.type, index) for index, value in enumerate(given)}
+    for value in captured_by(each for each in op.walk() if each is not op):
+        assert isinstance(value.owner, Operation), "regions read constants"
+        append(body, (constant := value.owner.clone(value_mapper=values),))
+        values.update(zip(value.owner.results, constant.results, strict=True))
+    clone = op.clone(value_mapper=values)
     append(body, (clone, create(ReturnOp, operands=clone.results, location=op.location)))
     function_type = FunctionType.from_lists([each.type for each in given], [each.type for each in op.results])
     function = create(

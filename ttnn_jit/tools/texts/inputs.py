@@ -78,4 +78,24 @@ def inputs_of_file(path: Path, specs: Sequence[TensorSpec]) -> list[torch.Tensor
             f"{path} holds arrays of shapes {[list(each) for each in shapes]}, and the arguments have "
             f"{[list(spec.shape) for spec in specs]}"
         )
-    return [torch.from_numpy(each.copy()).to(spec.dtype.torch) for each, spec in zip(arrays, specs, strict=True)]
+    tensors = [torch.from_numpy(each.copy()) for each in arrays]
+    return [as_argument(each, spec, index, path) for index, (each, spec) in enumerate(zip(tensors, specs, strict=True))]
+
+
+def as_argument(tensor: torch.Tensor, spec: TensorSpec, index: int, path: Path) -> torch.Tensor:
+    """A tensor of a file as an argument of this spec: floats are rounded, integers keep their numbers.
+
+    Raises:
+        ArgumentError: An integer is none of the argument's type, or a float is given for an integer.
+    """
+    wanted = spec.dtype
+    if not wanted.is_integer or tensor.dtype is wanted.torch or tensor.numel() == 0:
+        return tensor.to(wanted.torch)
+    if tensor.is_floating_point() or tensor.is_complex():
+        kind = str(tensor.dtype).removeprefix("torch.")
+        raise ArgumentError(f"{path} holds {kind} for the argument {index}, which is of {wanted.mlir}")
+    low, high, values = int(tensor.min()), int(tensor.max()), wanted.values
+    if low < values[0] or high > values[-1]:
+        outside = low if low < values[0] else high
+        raise ArgumentError(f"{path} holds {outside} for the argument {index}, which is of {wanted.mlir}")
+    return tensor.to(wanted.torch)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from ttnn_jit.diagnostics.errors import CompileError
@@ -94,7 +95,9 @@ def _is_dump(text: str, name: str) -> bool:
         verify(module)
     except CompileError:
         return False
-    types = (each.type for op in module.walk() for each in (*op.operands, *op.results))
+    types = [each.type for op in module.walk() for each in (*op.operands, *op.results)]
+    functions = [op.function_type for op in module.walk() if isinstance(op, FuncOp)]
+    types += [each for kind in functions for each in (*kind.inputs, *kind.outputs)]
     return all(isinstance(each.encoding, TTNNLayoutAttr) for each in types if isinstance(each, TensorType))
 
 

@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from ttnn_jit.compiler.texts.text_programs import TextModule
+from ttnn_jit.compiler.texts.text_programs import TextModule, TextProgram
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.dialects.meshes import mesh_devices_of
 from ttnn_jit.dialects.text_calls.meshes_of_texts import mesh_of_text
 from ttnn_jit.dialects.text_calls.tensor_types import has_complex_numbers, is_tensor
 from ttnn_jit.dialects.text_calls.text_attributes import name_of, value_of
 from ttnn_jit.dialects.ttcore import SYSTEM_DESC
+from ttnn_jit.dialects.upstream.reading import OF_VHLO, VHLO_HELP
 from ttnn_jit.frontend.ir.texts import entries_of, parse_texts
 from ttnn_jit.golden.comparison_checks import ChecksConfig
 from ttnn_jit.golden.comparison_recorder import Recorder
@@ -29,6 +31,8 @@ from ttnn_jit.golden.record_report import written
 from ttnn_jit.sessions.text_runs import ComparedOp, GoldenRun
 from ttnn_jit.specs.target import PRESETS, SystemDesc, resolve_target
 from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.tools.module_interpreting import interpreted
+from ttnn_jit.tools.stage_of_module import schedule
 from ttnn_jit.tools.texts.inputs import draw_inputs, inputs_of_file, require_memory
 from ttnn_jit.tools.texts.recognition import target_of_dump
 from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
@@ -62,11 +66,19 @@ def results_of_binary(options: argparse.Namespace) -> list[torch.Tensor]:
     return _results(options, _entries(options, [module], described, options.file))
 
 
+def _interpreted(program: TextProgram, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """The results of a program in the tile interpreter."""
+    module = program.lowered.module.clone()
+    schedule(module)
+    return interpreted(module, program.inputs(inputs), mesh_devices_of(module))
+
+
 def _results(options: argparse.Namespace, entries: Iterable[tuple[TextModule, str]]) -> list[torch.Tensor]:
     found: list[torch.Tensor] = []
     for module, entry in entries:
         inputs = inputs_of(options, module, entry)
-        results = module.program(entry)(*inputs)
+        program = module.program(entry)
+        results = _interpreted(program, inputs) if options.interpret else program(*inputs)
         found += _with_complex_numbers(module.functions[entry], results)
         if options.golden:
             _print_comparison(module, entry, inputs, options.report, results)
@@ -132,9 +144,9 @@ def _refuse_portable(module: ModuleOp) -> None:
     for op in module.walk():
         if name_of(op).startswith("vhlo."):
             raise CompileError(
-                f"`{name_of(op)}` is of VHLO, the portable form of StableHLO",
+                OF_VHLO.format(name_of(op)),
                 location=location_of(op),
-                help="`stablehlo-opt --vhlo-legalize-to-stablehlo` writes it as StableHLO",
+                help=VHLO_HELP,
             )
 
 

@@ -3,7 +3,8 @@
 ::
 
     ttrt-artifacts/
-        .ttrt                         made by ttrt: `--clean-artifacts` may remove the folder
+        .ttrt                         made by ttrt: `--clean-artifacts` may remove the folder, and its copies do
+                                      not run with the binaries of a folder that holds it
         system_desc.ttsys             of `query`
         model.ttnn/                   of a binary
             model.ttnn, system_desc.ttsys
@@ -25,11 +26,9 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.process.complete_file import write_complete
-from ttnn_jit.tools.ttrt.option_declarations import ARTIFACTS
+from ttnn_jit.tools.ttrt.option_declarations import ARTIFACTS, ARTIFACTS_MARK
 from ttnn_jit.tools.ttrt.ttrt_logger import Logger
 
-_MARK = ".ttrt"
-"""The file by which `clean_artifacts` knows a folder that ttrt made."""
 _UNFIT_FOR_NAMES = re.compile(r'[:"/\\|?*\x00-\x1f]')
 
 
@@ -108,11 +107,7 @@ class Artifacts:
         Raises:
             OSError: It cannot be made.
         """
-        folder = Path(self.artifacts_folder_path)
-        is_new = not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
-        folder.mkdir(parents=True, exist_ok=True)
-        if is_new:
-            (folder / _MARK).touch()
+        _make(Path(self.artifacts_folder_path))
 
     def clean_artifacts(self) -> None:
         """Removes the folder with all that it holds.
@@ -123,7 +118,8 @@ class Artifacts:
         folder = Path(self.artifacts_folder_path)
         if not folder.exists():
             return
-        if folder.is_symlink() or not folder.is_dir() or (any(folder.iterdir()) and not (folder / _MARK).is_file()):
+        is_own = folder.is_dir() and not folder.is_symlink()
+        if not is_own or (any(folder.iterdir()) and not (folder / ARTIFACTS_MARK).is_file()):
             raise ArgumentError(
                 f"{folder} is not removed: ttrt did not make it", help="choose another --artifact-dir, or remove it"
             )
@@ -154,9 +150,7 @@ class Artifacts:
         self, system_desc: Any, system_desc_folder: str = "", system_desc_name: str = "system_desc.ttsys"
     ) -> None:
         """Saves a description of a system."""
-        self.create_artifacts()
-        folder = Path(system_desc_folder or self.artifacts_folder_path)
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = self._made(system_desc_folder or self.artifacts_folder_path)
         system_desc.store(str(folder / system_desc_name))
 
     def save_json(self, folder: str, name: str, value: Any) -> None:
@@ -165,10 +159,28 @@ class Artifacts:
 
     def save_bytes(self, folder: str, name: str, data: bytes) -> None:
         """Saves a file, whole or not at all."""
-        self.create_artifacts()
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        write_complete(Path(folder) / name, [data])
+        write_complete(self._made(folder) / name, [data])
         self.logger.get_logger().debug("saved %s in %s", name, folder)
+
+    def _made(self, folder: str) -> Path:
+        """A folder among the artifacts, which is made.
+
+        That of a binary is marked as well, for the artifacts may be in a folder that others made.
+        """
+        self.create_artifacts()
+        top, own = Path(self.artifacts_folder_path), Path(folder)
+        if own != top and own.is_relative_to(top):
+            _make(top / own.relative_to(top).parts[0])
+        own.mkdir(parents=True, exist_ok=True)
+        return own
+
+
+def _make(folder: Path) -> None:
+    """Makes a folder, and marks one that is new or empty."""
+    is_new = not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+    folder.mkdir(parents=True, exist_ok=True)
+    if is_new:
+        (folder / ARTIFACTS_MARK).touch()
 
 
 def _whole(shards: Any) -> Any:

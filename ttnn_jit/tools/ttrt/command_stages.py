@@ -6,14 +6,24 @@ import argparse
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, ClassVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.process.complete_file import check_writable
 from ttnn_jit.tools.ttrt.artifact_folders import Artifacts
 from ttnn_jit.tools.ttrt.found_files import FileManager
 from ttnn_jit.tools.ttrt.option_declarations import CommandDeclaration
 from ttnn_jit.tools.ttrt.option_parsing import add_command, one_line, value_of
-from ttnn_jit.tools.ttrt.result_files import ERROR, PASS, SKIP, TEST_ERROR, Results, WrongResultError
+from ttnn_jit.tools.ttrt.result_files import (
+    ERROR,
+    PASS,
+    SKIP,
+    TEST_ERROR,
+    Results,
+    WrongResultError,
+    written_files,
+)
 from ttnn_jit.tools.ttrt.ttrt_logger import Logger
 
 
@@ -98,11 +108,17 @@ class Command:
         return self.results.get_result_code(), self.results.get_results()
 
     def preprocess(self) -> None:
-        """Removes and makes the folder of artifacts, as options say."""
+        """Removes and makes the folder of artifacts, as options say.
+
+        Raises:
+            OSError: A file that `postprocess` writes could not be written.
+        """
         if self["--clean-artifacts"]:
             self.artifacts.clean_artifacts()
         if self["--save-artifacts"]:
             self.artifacts.create_artifacts()
+        for path in self.written_files():
+            check_writable(path)
 
     def check_constraints(self) -> None:
         """Finds and loads files, and records those that are not used."""
@@ -114,6 +130,10 @@ class Command:
         """Writes the results."""
         self.results.save_results(self["--result-file"])
         self.log.info("results are in %s", self["--result-file"])
+
+    def written_files(self) -> list[Path]:
+        """The files that `postprocess` writes."""
+        return written_files(self["--result-file"])
 
     def shown(self) -> str:
         """What the command line prints after a call; empty for nothing."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.tools.ttrt.option_declarations import ARTIFACTS_MARK
 
 if TYPE_CHECKING:
     from ttnn_jit.tools.ttrt.ttrt_logger import Logger
@@ -19,6 +20,8 @@ PYTHON = ".py"
 
 def files_below(path: str, suffixes: Iterable[str]) -> list[str]:
     """The file itself, or every file below a folder, whose name ends so; sorted.
+
+    Copies in folders of artifacts below the folder are left out.
 
     Raises:
         ArgumentError: There is no such path, or no such file below it.
@@ -34,10 +37,18 @@ def files_below(path: str, suffixes: Iterable[str]) -> list[str]:
         if here.suffix in wanted:
             return [path]
         raise ArgumentError(f"{path} does not end in {kinds}")
-    found = sorted(str(each) for each in here.rglob("*") if each.suffix in wanted and each.is_file())
+    every = [each for each in here.rglob("*") if each.suffix in wanted and each.is_file()]
+    found = sorted(str(each) for each in every if not _is_artifact(each, here))
     if not found:
-        raise ArgumentError(f"the folder {path} holds no file that ends in {kinds}")
+        copies = f", apart from {len(every)} in folders of artifacts" if every else ""
+        raise ArgumentError(f"the folder {path} holds no file that ends in {kinds}{copies}")
     return found
+
+
+def _is_artifact(file: Path, top: Path) -> bool:
+    """Whether ttrt saved a file in a folder of artifacts below `top`."""
+    below = (each for each in file.parents if each != top and each.is_relative_to(top))
+    return any((each / ARTIFACTS_MARK).exists() for each in below)
 
 
 class FileManager:

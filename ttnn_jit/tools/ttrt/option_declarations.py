@@ -13,12 +13,30 @@ from ttnn_jit.process.dataclass import dataclass
 
 ALL_PROGRAMS = "all"
 ARTIFACTS = "ttrt-artifacts"
+ARTIFACTS_MARK = ".ttrt"
+"""The file by which a folder of artifacts is known: it may be removed, and its copies are no binaries to run."""
 SECTIONS = (
     "all", "cpp", "inputs", "mesh_shape", "mlir", "op_stats", "outputs", "system_desc", "version",
 )  # fmt: skip
 INITIALIZERS = ("arange", "ones", "randn", "zeros")
 MEMORY_LOG_LEVELS = ("none", "program", "operation", "any")
 PERF_FILTERS = ("const_eval", "input_layout_conversion")
+
+
+class ProgramNumber(str):
+    """The number of a program, or `ALL_PROGRAMS`.
+
+    Raises:
+        ValueError: The text is neither.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, text: str) -> ProgramNumber:
+        """From its text."""
+        if text != ALL_PROGRAMS and (not text.isdecimal() or int(text) < 0):  # int: too long a number has no value
+            raise ValueError(text)
+        return super().__new__(cls, text)
 
 
 @dataclass(frozen=True)
@@ -103,7 +121,9 @@ _NUMERICS = Option(
     (CHIP, "cpu"),
 )
 _LOOPS = Option("--loops", int, 1, "how often each program runs")
-_PROGRAM = Option("--program-index", str, ALL_PROGRAMS, f"the number of the program to run, or {ALL_PROGRAMS}")
+_PROGRAM = Option(
+    "--program-index", ProgramNumber, ALL_PROGRAMS, f"the number of the program to run, or {ALL_PROGRAMS}"
+)
 _ENABLE_GOLDEN = _switch("--enable-golden", "compare every operation, by this package's goldens where none are stored")
 _DISABLE_GOLDEN = _switch("--disable-golden", "compare nothing, not even with the goldens that a binary holds")
 _MEMORY = _switch("--memory", "report the memory after every operation (with --save-artifacts)")

@@ -6,7 +6,7 @@ import argparse
 from typing import Any, NoReturn
 
 from ttnn_jit.diagnostics.errors import ArgumentError, TtnnJitError
-from ttnn_jit.tools.ttrt.option_declarations import CommandDeclaration, Option
+from ttnn_jit.tools.ttrt.option_declarations import ALL_PROGRAMS, CommandDeclaration, Option, ProgramNumber
 
 
 class OneLineParser(argparse.ArgumentParser):
@@ -40,7 +40,11 @@ def value_of(option: Option, given: Any) -> Any:
     try:
         value = option.kind(str(given))
     except ValueError:
-        kinds = {int: "a whole number", float: "a number"}
+        kinds = {
+            int: "a whole number",
+            float: "a number",
+            ProgramNumber: f"the number of a program, or {ALL_PROGRAMS}",
+        }
         raise ArgumentError(f"{option.name} takes {kinds[option.kind]}, got {given!r}") from None
     if option.choices is None:
         return value

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ttnn_jit.tools import markdown
-from ttnn_jit.tools.ttrt.option_declarations import COMMANDS, Option
+from ttnn_jit.tools.ttrt.option_declarations import ALL_PROGRAMS, COMMANDS, Option, ProgramNumber
+
+_VALUES = {int: "N", float: "X", str: "TEXT", ProgramNumber: f"N|{ALL_PROGRAMS}"}
 
 
 def with_tables(document: str) -> str:
@@ -43,7 +45,7 @@ def _name(option: Option) -> str:
         return "the argument"
     if option.kind is bool:
         return f"`{option.name}`"
-    values = "|".join(option.choices) if option.choices else {int: "N", float: "X", str: "TEXT"}[option.kind]
+    values = "|".join(option.choices) if option.choices else _VALUES[option.kind]
     return f"`{option.name} {values}`"
 
 

@@ -53,6 +53,10 @@ class Read(Command):
             self.log.info("sections are in %s", self["--read-file"])
         super().postprocess()
 
+    def written_files(self) -> list[Path]:
+        """The files of the results and of the sections."""
+        return [*super().written_files(), *map(Path, filter(None, [self["--read-file"]]))]
+
     def shown(self) -> str:
         """The section of one file, or those of several by their paths; of an ``mlir`` the text itself."""
         if len(self._by_file) == 1 and len(self._paths) == 1:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from ttnn_jit.process.complete_file import write_complete
+from ttnn_jit.process.complete_file import is_special, write_complete
 
 PASS, SKIP, ERROR, TEST_ERROR = "pass", "skip", "error", "test_error"
 TEST_STATUS = 42
@@ -49,13 +49,20 @@ class Results:
         return TEST_STATUS if kinds <= {PASS, TEST_ERROR} else 1
 
     def save_results(self, file_name: str = "results.json") -> None:
-        """Writes the records, and `REPORT` beside them.
+        """Writes the records, and the report of `written_files`.
 
         Raises:
             OSError: A file cannot be written; an earlier one stays.
         """
-        write_complete(Path(file_name), [json.dumps(in_json(self.results), indent=2).encode()])
-        write_complete(Path(file_name).with_name(REPORT), [_junit(self.results)])
+        texts = json.dumps(in_json(self.results), indent=2).encode(), _junit(self.results)
+        for path, text in zip(written_files(file_name), texts, strict=False):
+            write_complete(path, [text])
+
+
+def written_files(file_name: str) -> list[Path]:
+    """The file of the records, and `REPORT` beside it; beside a device or a pipe there is none."""
+    path = Path(file_name)
+    return [path] if not path.name or is_special(path) else [path, path.with_name(REPORT)]
 
 
 def in_json(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
@@ -16,17 +17,19 @@ from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.ttcore import TileType
 from ttnn_jit.dialects.writing.editing import ops_of
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.tensor_spec import DataType
 from ttnn_jit.transforms.function_bodies import function_blocks
 from ttnn_jit.transforms.kernels.tile_graph import TileGraph
 
 
 def generics(module: ModuleOp) -> Iterator[d2m.GenericOp]:
-    """The canonical kernels of the module's functions (`GenericOp.canonical_kernel`), in program order."""
+    """The kernels of the module's functions that are lowered, in program order.
+
+    These are the canonical ones (`GenericOp.canonical_kernel`) without a known reading.
+    """
     for block in function_blocks(module):
         for generic in generics_in(block):
-            if generic.canonical_kernel is generic:
+            if generic.canonical_kernel is generic and generic.known_reading is None:
                 yield generic
 
 
@@ -78,7 +81,7 @@ def dst_dtype(dtypes: Sequence[DataType]) -> DataType:
     return max(dtypes, key=lambda dtype: (not dtype.is_integer, dtype.itemsize))
 
 
-@memoized
+@cache
 def _accumulates(kind: type[Operation]) -> bool:
     return issubclass(kind, d2m.AccumulatingOp)
 

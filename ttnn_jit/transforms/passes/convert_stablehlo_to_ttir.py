@@ -6,29 +6,32 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ComplexType, FunctionType, ModuleOp, SymbolRefAttr, TensorType
+from xdsl.dialects.builtin import ComplexType, FunctionType, ModuleOp, SymbolRefAttr, TensorType, f32
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
+from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.dialects.text_calls.attribute_writer import attribute_of
 from ttnn_jit.dialects.text_calls.meshes_of_texts import mesh_of_text
-from ttnn_jit.dialects.text_calls.op_calls import OpCall, bound_op, conversion_call, located, tensor_at
+from ttnn_jit.dialects.text_calls.op_calls import OpCall, bound_op, conversion_call, errors_at, tensor_at
 from ttnn_jit.dialects.text_calls.shards import shard_tilings
 from ttnn_jit.dialects.text_calls.tensor_types import element_in_text
 from ttnn_jit.dialects.text_calls.text_attributes import attributes_of, name_of
 from ttnn_jit.dialects.text_calls.ttir_writer import TtirWriter
+from ttnn_jit.dialects.upstream.rewriting.composite_calls import composite
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import parsed
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
 from ttnn_jit.dialects.writing.editing import insert_before, ops_of
 from ttnn_jit.ops.conversions.converted_exchanges import PRODUCER, mesh_shard
-from ttnn_jit.ops.families.conversion_protocol import Tensor
+from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor
 from ttnn_jit.ops.families.dialect_conversion import Conversion
 from ttnn_jit.ops.families.text_operation import Role
 from ttnn_jit.ops.texts import text_operations
 from ttnn_jit.transforms.passes.inline import Inline
 from ttnn_jit.transforms.shardings.presharded_results import keep_parts
+from ttnn_jit.transforms.shardings.single_mesh import unify_meshes
 
 DIALECTS = frozenset({"stablehlo", "chlo", "sdy"})
 
@@ -91,6 +94,8 @@ def convert(module: ModuleOp, dialects: Collection[str]) -> None:
     Raises:
         CompileError: TTIR has no counterpart of an op.
     """
+    if "sdy" in dialects:
+        unify_meshes(module)
     mesh = mesh_of_text(module) or (1,)
     for function in [each for each in module.walk() if isinstance(each, FuncOp)]:
         if function.body.first_block:
@@ -139,7 +144,7 @@ def _cut_out(op: Operation, read: OpCall, dialects: Collection[str], mesh: Seque
     """Replaces a manual computation by its ops, between those that cut its operands and join its results."""
     _convert_block(op.regions[0].block, dialects, mesh)
     block = op.regions[0].block
-    try:
+    with errors_at(op):
         given, wanted = shard_tilings(read)
         writer = TtirWriter(mesh, _elements(op), op.location)
         pairs = zip(op.operands, block.args, given, strict=True)
@@ -156,8 +161,6 @@ def _cut_out(op: Operation, read: OpCall, dialects: Collection[str], mesh: Seque
             mesh_shard(joining, tensor_at(value), _pairs(result), "shard_to_full", tiling)
             for value, result, tiling in zip(last.operands, op.results, wanted, strict=True)
         ]
-    except TtnnJitError as error:
-        raise located(error, op, location_of(op)) from error
     inner = ops_of(block)[:-1]
     for each in inner:
         each.detach()  # type: ignore[no-untyped-call]
@@ -184,13 +187,40 @@ def _convert_op(op: Operation, before: OpCall, mesh: Sequence[int]) -> list[Oper
         read = bound_op(op, known)
     if not isinstance(read.operation, Conversion):
         raise CompileError(f"`{name_of(op)}` has no counterpart in TTIR", location=location_of(op))
+    if read.operation.composite:
+        _write_composite(op, read, read.operation, mesh)
+        return []
     writer = TtirWriter(mesh, _elements(op), op.location)
-    try:
+    with errors_at(op):
         found = read.operation.converted(writer, conversion_call(op, read))
-    except TtnnJitError as error:
-        raise located(error, op, location_of(op)) from error
     _replace(op, writer.ops, [each.handle for each in found])
     return writer.ops
+
+
+def _write_composite(op: Operation, read: OpCall, operation: Conversion, mesh: Sequence[int]) -> None:
+    """Replaces an op by a composite, whose function computes what the op does."""
+
+    def body(values: Sequence[SSAValue], at: Operation) -> SSAValue:
+        inner = dict(zip(op.operands, values, strict=True))
+        kinds = conversion_call(op, read).results
+        call = ConversionCall.of(vars(read.call(lambda value: tensor_at(inner[value]))) | {"results": kinds}, kinds)
+        writer = TtirWriter(mesh, _elements(op), op.location)
+        (found,) = operation.converted(writer, call)
+        for each in writer.ops:
+            insert_before(each, at)
+        made: SSAValue = found.handle
+        return made
+
+    with errors_at(op):
+        rewriter = Rewriter()
+        row = rewriter.row(f"ttnn.{operation.composite}")
+        assert row is not None, "the operation is one of TTNN"
+        kinds = {each.name: each.kind for each in row.attributes}
+        given = operation.composite_attributes(conversion_call(op, read))
+        attributes = {key: attribute_of(value, kinds.get(key, "BoolAttr"), f32) for key, value in given.items()}
+        type_ = op.results[0].type
+        value = composite(operation.composite, [*op.operands], type_, body, rewriter, op, attributes)
+    _replace(op, [], [value])
 
 
 def call_decomposition(op: Operation, read: OpCall, results: Sequence[Attribute]) -> None:

@@ -27,6 +27,7 @@ from ttnn_jit.transforms.passes.inline import Inline
 from ttnn_jit.transforms.shardings.batch_parallelism import cut_batches
 from ttnn_jit.transforms.shardings.partitioning import partition
 from ttnn_jit.transforms.shardings.presharded_results import mark_results
+from ttnn_jit.transforms.shardings.single_mesh import unify_meshes
 from ttnn_jit.transforms.shardings.stated import SHARDINGS
 from ttnn_jit.transforms.shardings.xla_attributes import state_shardings
 
@@ -72,6 +73,7 @@ class StablehloPipeline(ModulePass):
         state_shardings(op)
         devices = math.prod(self.mesh_shape or mesh_of_text(op) or (1,))
         if devices > 1:
+            unify_meshes(op)
             if not _states_shardings(op):
                 self._choose_shardings(op)
             if _is_cut_by_hand(op):

@@ -51,6 +51,11 @@ class Mesh:
         """The shape of a part."""
         return tuple(extent // self.parts(axes) for extent, axes in zip(shape, sharding, strict=True))
 
+    def even(self, extent: int, axes: Axes) -> Axes:
+        """The axes up to the first that does not cut an extent evenly."""
+        kept = next((index for index in range(len(axes)) if extent % self.parts(axes[: index + 1])), len(axes))
+        return axes[:kept]
+
     def divides(self, shape: Sequence[int], sharding: Sharding) -> bool:
         """Whether all parts are equally large."""
         return all(extent % self.parts(axes) == 0 for extent, axes in zip(shape, sharding, strict=True))

@@ -15,10 +15,11 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.attribute_writer import attribute_of
-from ttnn_jit.dialects.text_calls.op_calls import OpCall, bound_op, conversion_call
+from ttnn_jit.dialects.text_calls.op_calls import OpCall, bound_op, conversion_call, errors_at
 from ttnn_jit.dialects.text_calls.text_attributes import attributes_of, name_of
 from ttnn_jit.dialects.upstream.tables import operation_rows
 from ttnn_jit.dialects.writing.editing import ops_of
+from ttnn_jit.events.listeners import remark
 from ttnn_jit.ops.families.dialect_conversion import Conversion
 from ttnn_jit.ops.families.sharding_rule import ShardingRule
 from ttnn_jit.ops.families.text_operation import Role
@@ -79,7 +80,8 @@ class _FunctionPartitioner:
         block = self._function.body.block
         ops = ops_of(block)
         for op in ops:
-            self._read(op)
+            with errors_at(op):
+                self._read(op)
         if self._stated.is_empty:
             return
         for op, read in self._reads.items():
@@ -122,7 +124,8 @@ class _FunctionPartitioner:
             self._parts[outer] = _Part(own, sharding)
         for op in ops:
             self._writer.location = op.location
-            self._write(op)
+            with errors_at(op):
+                self._write(op)
         self._writer.location = last.location
         found = [
             self._parts[value].sharding if each is None else each.sharding
@@ -225,6 +228,14 @@ class _FunctionPartitioner:
 
     def _write_whole(self, op: Operation) -> None:
         """An op on whole tensors."""
+        cut = [value for value in (*op.operands, *_captured(op)) if any(self._parts[value].sharding)]
+        if cut:
+            remark(
+                name_of(op),
+                location_of(op),
+                f"`{name_of(op)}` has no sharding rule: {len(cut)} of its tensors {'is' if len(cut) == 1 else 'are'} "
+                "gathered, and every device computes all of it",
+            )
         mapped = {value: self._as(value, whole(len(_shape(value)))) for value in (*op.operands, *_captured(op))}
         written = op.clone(value_mapper=mapped)
         _drop(written)
@@ -244,10 +255,18 @@ class _FunctionPartitioner:
             ]
             for name, values in (("in_shardings", op.operands), ("out_shardings", op.results))
         )
-        axes = {axis for sharding in (*given, *found) for own in sharding for axis in own}
         manual = str(read["manual_axes"])
-        if any(f"'{axis}'" not in manual for axis in axes):
-            raise CompileError("a manual computation has axes that are not manual", location=location_of(op))
+        free = {axis for each in given for own in each for axis in own if f"'{axis}'" not in manual}
+        if free:
+            remark(
+                name_of(op),
+                location_of(op),
+                f"`{name_of(op)}`: {_listed(free)}: its operands are gathered, and these devices compute the same",
+            )
+        given, found = (
+            [tuple(tuple(axis for axis in own if f"'{axis}'" in manual) for own in each) for each in shardings]
+            for shardings in (given, found)
+        )
         body = op.regions[0].block
         mapped: dict[SSAValue, SSAValue] = {
             argument: self._as(value, own) for argument, value, own in zip(body.args, op.operands, given, strict=True)
@@ -289,6 +308,12 @@ class _FunctionPartitioner:
         _drop(written)
         self._ops.append(written)
         return written
+
+
+def _listed(axes: set[str]) -> str:
+    """That axes are not manual."""
+    names = ", ".join(sorted(axes))
+    return f"{names} is no manual axis" if len(axes) == 1 else f"{names} are no manual axes"
 
 
 def _drop(op: Operation) -> None:

@@ -16,6 +16,7 @@ from ttnn_jit.dialects.text_calls.text_attributes import attributes_of, name_of,
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import parsed
 from ttnn_jit.dialects.upstream.rewriting.rewriter import operation_kind
 from ttnn_jit.dialects.writing.editing import insert_before
+from ttnn_jit.events.listeners import remark
 from ttnn_jit.ops.conversions.shardings import axes_of_tiling, tiling_of_text
 from ttnn_jit.ops.families.dialect_conversion import Conversion
 from ttnn_jit.ops.families.text_operation import Role, TextOperation
@@ -37,15 +38,13 @@ def mesh_in(module: ModuleOp, extents: Sequence[int]) -> Mesh | None:
         extents: The extents that are meant instead; empty for the module's.
 
     Raises:
-        CompileError: Its meshes differ, its devices are permuted, or `extents` has another rank.
+        CompileError: Its meshes differ, or `extents` has another rank.
     """
     found: dict[str, dict[str, int]] = {}
     for op in module.body.block.ops:
         if name_of(op) == "sdy.mesh":
             stated = attributes_of(op)["mesh"]
             axes = {each["name"]: int(each["size"]) for each in stated.get("axes", ())}
-            if stated.get("device_ids") and axes:
-                raise CompileError("the devices of the mesh are permuted", location=location_of(op))
             if axes and any(axes != each for each in found.values()):
                 raise CompileError("the module has several meshes", location=location_of(op))
             if axes:
@@ -121,7 +120,7 @@ class StatedShardings:
         """Reads what an op of the function says of its results.
 
         Raises:
-            CompileError: It cuts unevenly, or along a part of an axis.
+            CompileError: It cuts a manual computation unevenly, or along an axis that the mesh has not.
         """
         attributes = attributes_of(op)
         if operation is not None and operation.role is Role.SHARDS:
@@ -162,8 +161,6 @@ class StatedShardings:
         found = []
         for each in dimensions:
             for axis in each.get("axes", ()):
-                if "sub_axis_info" in axis:
-                    raise CompileError(f"{axis['name']!r} is cut in parts, and not whole", location=location_of(op))
                 if axis["name"] not in self._mesh.sizes:
                     raise CompileError(f"the mesh has no axis {axis['name']!r}", location=location_of(op))
             found.append(tuple(axis["name"] for axis in each.get("axes", ())))
@@ -181,13 +178,28 @@ class StatedShardings:
         return self._checked(type_, Stated(found, (False,) * rank), op)
 
     def _checked(self, type_: Attribute, stated: Stated, op: Operation) -> Stated:
+        """What is stated, without the axes that do not cut a dimension evenly, and those inside them."""
         assert isinstance(type_, TensorType)
         shape = type_.get_shape()
-        if len(shape) != len(stated.sharding) or not self._mesh.divides(shape, stated.sharding):
+        if len(shape) != len(stated.sharding):
+            raise CompileError(
+                f"`{name_of(op)}`: its sharding has {len(stated.sharding)} dimensions, and its tensor {len(shape)}",
+                location=location_of(op),
+            )
+        even = tuple(self._mesh.even(extent, axes) for extent, axes in zip(shape, stated.sharding, strict=True))
+        if even == stated.sharding:
+            return stated
+        if name_of(op) == "sdy.manual_computation":
             raise CompileError(
                 f"`{name_of(op)}`: its sharding does not cut {list(shape)} evenly", location=location_of(op)
             )
-        return stated
+        left = sorted({axis for own, kept in zip(stated.sharding, even, strict=True) for axis in own[len(kept) :]})
+        remark(
+            name_of(op),
+            location_of(op),
+            f"`{name_of(op)}`: its sharding does not cut {list(shape)} evenly: it is not cut along {', '.join(left)}",
+        )
+        return stated._replace(sharding=even)
 
 
 def _kind(sharding: Any) -> str:

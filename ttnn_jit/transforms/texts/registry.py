@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from importlib import import_module
 from pathlib import Path
 
-from ttnn_jit.diagnostics.errors import ArgumentError, InternalError
+from ttnn_jit.diagnostics.errors import ArgumentError, InternalError, RefusalError
 from ttnn_jit.process.memoized import memoized
 from ttnn_jit.transforms.texts.text_pass import TextPass, TextPipeline
 
@@ -82,10 +82,11 @@ def text_pass_class(name: str) -> type[TextPass]:
     """The pass of that name.
 
     Raises:
-        ArgumentError: There is none, or it is refused.
+        ArgumentError: There is none.
+        RefusalError: It is refused.
     """
     if name in REFUSED_PASSES:
-        raise ArgumentError(f"`{name}` is not run here: {REFUSED_PASSES[name]}")
+        raise RefusalError(f"`{name}` is not run here: {REFUSED_PASSES[name]}")
     if name not in text_pass_names():
         raise ArgumentError(f"unknown pass `{name}`")
     module = import_module((_pipelines() | _files())[name])

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
-from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.diagnostics.errors import ArgumentError, RefusalError
 from ttnn_jit.dialects.upstream.rewriting.destinations import drop_destinations
 from ttnn_jit.dialects.upstream.rewriting.rewriter import (
     DECEMBER,
@@ -69,7 +69,8 @@ class TextPass(ModulePass):
         """The pass with the options of a command line: ``name=value name=1,2``.
 
         Raises:
-            ArgumentError: An option is unknown, refused, or has a wrong value.
+            ArgumentError: An option is unknown, or has a wrong value.
+            RefusalError: One is refused.
         """
         types = get_type_hints(cls)
         names = {field.name.replace("_", "-"): types[field.name] for field in dataclasses.fields(cls)}
@@ -97,7 +98,7 @@ def _options_in(text: str, owner: str) -> Iterator[tuple[str, str]]:
 def _refuse(owner: str, name: str, value: str, reason: str) -> None:
     """Refuses an option, unless its value asks for nothing."""
     if value.lower() not in _FALSE:
-        raise ArgumentError(f"`{owner}` does not take `{name}` here: {reason}")
+        raise RefusalError(f"`{owner}` does not take `{name}` here: {reason}")
 
 
 def _value_of(kind: Any, text: str, where: str) -> Any:

@@ -4,6 +4,7 @@ Every program that `_ttmlir_runtime` submits between `bind` and `unbind` is comp
 (`ttnn_jit.sessions.text_runs`). Records, report and lines of JSON have upstream's fields.
 """
 
+from ttnn_jit.ttmlir.chisel import chisel_callbacks as callbacks  # noqa: F401 - a submodule of upstream's
 from ttnn_jit.ttmlir.chisel.chisel_context import ChiselContext, ChiselOpConfig
 from ttnn_jit.ttmlir.chisel.chisel_records import (
     ChiselChecksConfig,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import traceback
 import warnings
 from collections.abc import Callable
@@ -12,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import TtnnJitError
-from ttnn_jit.golden.comparison_checks import ChecksConfig, largest_difference
-from ttnn_jit.golden.comparison_recorder import ComparedCall, Finding, Follower, Outcome, Recorder
+from ttnn_jit.golden.comparison_checks import ChecksConfig
+from ttnn_jit.golden.comparison_recorder import ComparedCall, Finding, Follower, Recorder
 from ttnn_jit.golden.comparison_records import Mode, Status
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.ttmlir.chisel.chisel_callbacks import safely_checked
 from ttnn_jit.ttmlir.chisel.chisel_records import (
     PASS_STATUS,
     ChiselChecksConfig,
@@ -28,7 +28,7 @@ from ttnn_jit.ttmlir.chisel.chisel_records import (
 from ttnn_jit.ttmlir.mlir_views import view_of
 
 if TYPE_CHECKING:
-    import torch
+    pass
 
 
 class Unset:
@@ -183,24 +183,8 @@ class ChiselContext(Follower):
         if config.skip_pcc:
             payload = Payload(RecordStatus.SKIPPED_NUMERICS, mode)
         else:
-            payload = self._judged(mode, found.outcome, record.device or 0)
+            payload = safely_checked(self.checks_config, call.operation, found.outcome, mode, record.device or 0)
         self.write_record(ChiselRecord(call.operation, "numerics", payload, ssa=found.outcome.name))
-
-    def _judged(self, mode: NumericsMode, outcome: Outcome, device: int) -> Payload:
-        """By correlation and the given limits; NaN in one of the two alone is a failure too."""
-        checks, got, golden = self.checks_config, outcome.got, outcome.golden
-        pcc = outcome.verdict.pcc
-        if _has_no_correlation(got, golden):
-            import torch
-
-            close = torch.isclose(got.double(), golden.double(), checks.pcc.rtol, checks.pcc.atol, equal_nan=True)
-            pcc = float(bool(close.all()))
-        atol, rtol = largest_difference(got, golden), _largest_relative(got, golden)
-        fails = pcc < checks.pcc.min_pcc or outcome.verdict.differing_nans > 0
-        fails |= checks.max_atol is not None and atol > checks.max_atol
-        fails |= checks.max_rtol is not None and rtol > checks.max_rtol
-        status = RecordStatus.NUMERICS_FAIL if fails else RecordStatus.OK
-        return Payload(status, mode, pcc, atol, rtol, device)
 
     def _dump(self, call: ComparedCall) -> None:
         """Write the text and the binary of a failure, once per binary."""
@@ -227,18 +211,3 @@ _STATUS = {
 
 def _happened(call: ComparedCall, status: RecordStatus, check: str = "") -> ChiselRecord:
     return ChiselRecord(call.operation, check or str(status), Payload(status))
-
-
-def _has_no_correlation(got: torch.Tensor, golden: torch.Tensor) -> bool:
-    """Whether there is one element, or all are the same in both."""
-    return got.numel() == 1 or all(
-        each.numel() > 0 and bool((each == each.flatten()[0]).all()) for each in (got, golden)
-    )
-
-
-def _largest_relative(got: torch.Tensor, golden: torch.Tensor) -> float:
-    """The largest difference relative to the golden; 0 where they are equal or both are NaN."""
-    left, right = got.double(), golden.double()
-    same = (left == right) | left.isnan() & right.isnan()
-    found = ((left - right) / right).abs().nan_to_num(nan=math.inf, posinf=math.inf).masked_fill(same, 0.0)
-    return float(found.max()) if found.numel() else 0.0

@@ -7,36 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from ttnn_jit.binaries.system_trees import system_file
-from ttnn_jit.process.complete_file import write_complete
-from ttnn_jit.schemas.binary_file import identifier_of, read_file
-from ttnn_jit.schemas.json_text import json_text
+from ttnn_jit.schemas.binary_file import identifier_of
 from ttnn_jit.specs.target import SystemDesc, read_target
-from ttnn_jit.ttmlir.ttmlir_runtime.described_files import DescribedFile
+from ttnn_jit.ttmlir.ttmlir_runtime.described_files import FileOfBytes
 
 IDENTIFIER = "TTSY"
 
 
-class SystemDescription(DescribedFile):
-    """The chips of a system.
-
-    Args:
-        data: The bytes of a ``.ttsys`` file.
-        name: Its name, for errors.
-        ignore_version: Whether a file of another version or schema is read as far as its tables fit.
-
-    Raises:
-        ProgramFormatError: It is no system description, of another version or schema, or damaged.
-    """
+class SystemDescription(FileOfBytes):
+    """The chips of a system: a ``.ttsys`` file."""
 
     file_identifier = IDENTIFIER
-
-    def __init__(self, data: bytes, name: str = "the system description", *, ignore_version: bool = False) -> None:
-        self._data = data
-        self._root = read_file(data, name, IDENTIFIER, ignore_version=ignore_version).tree
-
-    @property
-    def _tree(self) -> dict[str, Any]:
-        return self._root
 
     @classmethod
     def of_target(cls, target: SystemDesc) -> SystemDescription:
@@ -51,18 +32,6 @@ class SystemDescription(DescribedFile):
     def tree(self) -> dict[str, Any]:
         """All that it says, in the form of `flatc`."""
         return self._tree
-
-    def as_json(self) -> str:
-        """The description in the form of tt-mlir's tools."""
-        return json_text(self._tree)
-
-    def store(self, path: str | Path) -> None:
-        """Writes the file, unchanged.
-
-        Raises:
-            OSError: It cannot be written; nothing of it is.
-        """
-        write_complete(Path(path), [self._data])
 
 
 def load_system_desc_from_path(path: str, *, ignore_version: bool = False) -> SystemDescription:

@@ -6,6 +6,7 @@ import enum
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from ttnn_jit.compiler.texts.text_programs import KeptResults
 from ttnn_jit.specs.target import resolve_target
 from ttnn_jit.ttmlir.ttmlir_runtime.described_systems import SystemDescription
 
@@ -96,17 +97,22 @@ class PerfEnv(_Environment):
 
 
 class DebugStats(_Environment):
-    """Counters of a chip's runtime: none are counted."""
+    """Counters: of functions of constants, as upstream names them, those of this process; of others, 0."""
 
-    def get_stat(self, name: str) -> int:  # noqa: ARG002 - none is counted
-        """0."""
-        return 0
+    def get_stat(self, name: str) -> int:
+        """How often it happened since the last `clear`."""
+        return KeptResults.counts[_COUNTED[name]] if name in _COUNTED else 0
 
     def remove_stat(self, name: str) -> None:
-        """Nothing."""
+        """Counts anew."""
+        KeptResults.counts.pop(_COUNTED.get(name, ""), None)
 
     def clear(self) -> None:
-        """Nothing."""
+        """Counts all anew."""
+        KeptResults.counts.clear()
+
+
+_COUNTED = {"ConstEvalCacheHit": "hit", "ConstEvalCacheMiss": "miss"}
 
 
 def set_mlir_home(mlir_home: str) -> None:

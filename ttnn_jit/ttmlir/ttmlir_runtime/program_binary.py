@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
+from weakref import WeakValueDictionary
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -22,15 +24,17 @@ from ttnn_jit.schemas.json_text import json_text
 from ttnn_jit.schemas.schema import schema
 from ttnn_jit.specs import target as targets
 from ttnn_jit.ttmlir.ttmlir_runtime.data_types import TORCH_DTYPES, DataType, device_dtype
-from ttnn_jit.ttmlir.ttmlir_runtime.described_files import DescribedFile
+from ttnn_jit.ttmlir.ttmlir_runtime.described_files import DescribedPrograms
 from ttnn_jit.ttmlir.ttmlir_runtime.described_systems import SystemDescription, load_system_desc_from_path
 from ttnn_jit.ttmlir.ttmlir_runtime.golden_tensors import GoldenTensor
 from ttnn_jit.ttmlir.ttmlir_runtime.metal_binary import MetalBinary
 
 IDENTIFIER = "TTNN"
+_LOADED: WeakValueDictionary[tuple[bytes, targets.SystemDesc], TextModule] = WeakValueDictionary()
+"""Digest of a file and target -> its functions, while a binary of it lives."""
 
 
-class Binary(DescribedFile):
+class Binary(DescribedPrograms):
     """A program that the runtime submits.
 
     Args:
@@ -41,7 +45,6 @@ class Binary(DescribedFile):
 
     Attributes:
         id: Its number in this process.
-        file_identifier: That of upstream's format.
         target: Whose numbers its programs compute, if it is set before they run; None: those of a cpu.
     """
 
@@ -61,6 +64,7 @@ class Binary(DescribedFile):
         self._contents = contents
         self._goldens: Goldens = goldens or {}
         self._stages = stages
+        self._digest: bytes | None = None
         Binary._made += 1
         self.id = Binary._made
 
@@ -105,7 +109,9 @@ class Binary(DescribedFile):
             verify_upstream(module)
         except TtnnJitError as error:
             raise ProgramFormatError(f"{name}: {error.message}") from error
-        return cls(module, contents)
+        made = cls(module, contents)
+        made._digest = sha256(data).digest()
+        return made
 
     def of_text(self) -> Binary:
         """A binary of the text of the module inside this one, the other way to execute it.
@@ -154,17 +160,20 @@ class Binary(DescribedFile):
 
     @property
     def module(self) -> ModuleOp:
-        """Its module."""
+        """Its module, which may be changed before its functions are first used."""
+        self._digest = None
         return self._module
 
     @cached_property
     def text_module(self) -> TextModule:
-        """Its functions."""
-        return TextModule(self._module, self.target or targets.resolve_target("cpu"), mesh_of(self._module))
-
-    def get_mlir_as_json(self) -> str:
-        """The text of its module, with locations."""
-        return json_text(self._tree.get("mlir", {}))
+        """Its functions; those of files with equal bytes are the same, so that what they keep is kept once."""
+        target = self.target or targets.resolve_target("cpu")
+        if self._digest is None:
+            return TextModule(self._module, target, mesh_of(self._module))
+        found = _LOADED.get((self._digest, target))
+        if found is None:
+            found = _LOADED[self._digest, target] = TextModule(self._module, target, mesh_of(self._module))
+        return found
 
     @cached_property
     def names(self) -> list[str]:
@@ -182,52 +191,17 @@ class Binary(DescribedFile):
         for name in self.names:
             self.text_module.program(name)
 
-    def get_num_programs(self) -> int:
-        """The number of programs."""
-        return len(self.programs)
-
-    def get_program_name(self, program_index: int) -> str:
-        """The name of a program."""
-        return str(self.programs[program_index]["name"])
-
-    def is_program_private(self, program_index: int) -> bool:
-        """Whether a program is only called by others."""
-        return bool(self.programs[program_index]["private"])
-
-    def get_program_mesh_shape(self, program_index: int) -> list[int]:
-        """The extents of a program's mesh."""
-        mesh = self.programs[program_index].get("mesh_shape", {"y": 1, "x": 1})
-        return [mesh["y"], mesh["x"]]
-
-    @property
-    def programs(self) -> list[dict[str, Any]]:
-        """The programs, as tables; those of a module that has operations without one have none."""
-        found: list[dict[str, Any]] = self._tree.get("programs", [])
-        return found
-
     def inputs(self, program_index: int) -> list[dict[str, Any]]:
         """The references of a program's inputs: shapes, data types, layouts, what is cut over devices."""
-        return [_on_device(each) for each in self.programs[program_index].get("inputs", [])]
+        return [_on_device(each) for each in super().inputs(program_index)]
 
     def outputs(self, program_index: int) -> list[dict[str, Any]]:
         """The references of a program's outputs."""
-        return [_on_device(each) for each in self.programs[program_index].get("outputs", [])]
-
-    def get_program_inputs_as_json(self, program_index: int) -> str:
-        """The references of a program's inputs."""
-        return json_text(self.inputs(program_index))
-
-    def get_program_outputs_as_json(self, program_index: int) -> str:
-        """The references of a program's outputs."""
-        return json_text(self.outputs(program_index))
+        return [_on_device(each) for each in super().outputs(program_index)]
 
     def get_program_ops_as_json(self, program_index: int) -> str:
         """The operations of a program."""
         return json_text(self.programs[program_index].get("operations", []))
-
-    def get_system_desc_as_json(self) -> str:
-        """The system that it was compiled for."""
-        return json_text(self._tree.get("system_desc", {}))
 
     def presharded_results(self, program_index: int) -> list[bool]:
         """Whether each result has a part per device, as its attributes say."""
@@ -244,10 +218,6 @@ class Binary(DescribedFile):
     def stages(self) -> list[tuple[str, str]]:
         """Names and texts of the module after stages."""
         return [*self._stages] if self._contents is None else stages_in(self._tree)
-
-    def as_json(self) -> str:
-        """All that is in it."""
-        return json_text(self._tree)
 
 
 def _on_device(tree: dict[str, Any]) -> dict[str, Any]:

@@ -103,7 +103,7 @@ def borrowed(
         raise ValueError(f"torch has no dtype for {dtype}")
     if itemsize < kind.itemsize:
         raise ValueError(f"elements of {itemsize} bytes are no elements of {dtype}, which have {kind.itemsize}")
-    if len(shape) != len(strides) or min(*shape, *strides, 0) < 0:
+    if len(shape) != len(strides) or min((*shape, *strides, 0)) < 0:
         raise ValueError(f"no tensor has the shape {list(shape)} and the strides {list(strides)}")
     if 0 in shape:
         return torch.empty(list(shape), dtype=kind)

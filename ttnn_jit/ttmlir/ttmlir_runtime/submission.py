@@ -83,7 +83,11 @@ class DispatchCoreType(enum.Enum):
 
 
 class FabricConfig(enum.Enum):
-    """How chips are linked; of no effect here."""
+    """How chips are linked; of no effect here.
+
+    The numbers are those of tt-mlir's runtime (its types.fbs), which has no neighbour exchange; those of tt-metal are
+    `ttnn.FabricConfig`'s.
+    """
 
     DISABLED = 0
     FABRIC_1D = 1
@@ -92,8 +96,7 @@ class FabricConfig(enum.Enum):
     FABRIC_2D_TORUS_X = 4
     FABRIC_2D_TORUS_Y = 5
     FABRIC_2D_TORUS_XY = 6
-    FABRIC_2D_DYNAMIC = 7
-    CUSTOM = 8
+    CUSTOM = 7
 
 
 class MemoryBufferType(enum.Enum):

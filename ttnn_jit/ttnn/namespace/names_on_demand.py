@@ -89,7 +89,7 @@ def unknown_name(name: str, known: Iterable[str], submodule: str = "") -> Attrib
 
     Similar names differ by one edit.
     """
-    from ttnn_jit.ops.public_names import names_within_one_edit, why_absent
+    from ttnn_jit.ops.public_names import did_you_mean, why_absent
 
     module = f"ttnn_jit.ttnn.{submodule}" if submodule else "ttnn_jit.ttnn"
     missing = f"module {module!r} has no attribute {name!r}"
@@ -97,9 +97,7 @@ def unknown_name(name: str, known: Iterable[str], submodule: str = "") -> Attrib
         return AttributeError(f"{missing}: it is `ttnn.{name}`", name=name)
     if reason := why_absent(name, submodule):
         return AttributeError(f"{missing}: {reason}", name=name)
-    near = names_within_one_edit(name, known)
-    hint = f"; did you mean {' or '.join(f'`{n}`' for n in near)}?" if near else ""
-    return AttributeError(f"{missing}{hint}", name=name)
+    return AttributeError(f"{missing}{did_you_mean(name, known)}", name=name)
 
 
 def submodule_getattr(submodule: str, known: Collection[str]) -> Callable[[str], Any]:

@@ -3,4 +3,5 @@
 import sys
 from importlib import import_module
 
-sys.modules[__name__] = import_module("ttnn_jit.ttmlir.chisel")
+sys.modules[__name__] = package = import_module("ttnn_jit.ttmlir.chisel")
+sys.modules[f"{__name__}.callbacks"] = package.callbacks

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
-from xdsl.dialects.builtin import DictionaryAttr, FunctionType, ModuleOp, StringAttr, SymbolRefAttr, UnitAttr
+from xdsl.dialects.builtin import (
+    DictionaryAttr,
+    FunctionType,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    UnitAttr,
+    i1,
+)
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
@@ -16,6 +26,8 @@ from ttnn_jit.dialects.writing.editing import erase, insert_before
 
 COMPOSITE = "ttcore.composite"
 _MARK = "tt.composite_decomposition"
+_FALSE = IntegerAttr(0, i1)
+EMPTY: Mapping[str, Attribute] = MappingProxyType({})
 
 Body = Callable[[Sequence[SSAValue], Operation], SSAValue]
 """Writes the operations of a composite before another operation; the result."""
@@ -27,7 +39,13 @@ def is_decomposition(function: FuncOp) -> bool:
 
 
 def composite(
-    name: str, operands: Sequence[SSAValue], result: Attribute, body: Body, rewriter: Rewriter, at: Operation
+    name: str,
+    operands: Sequence[SSAValue],
+    result: Attribute,
+    body: Body,
+    rewriter: Rewriter,
+    at: Operation,
+    attributes: Mapping[str, Attribute] = EMPTY,
 ) -> SSAValue:
     """A composite, whose function is written behind the others of the module.
 
@@ -38,6 +56,7 @@ def composite(
         body: Writes its operations.
         rewriter: Writes operations.
         at: The operation before which it stands.
+        attributes: Those of the operation of TTNN that has its name.
     """
     around = function_around(at)
     inputs = [value.type for value in operands]
@@ -57,7 +76,11 @@ def composite(
     module = around.parent
     assert module is not None
     module.add_op(function)
-    properties = {"composite_name": StringAttr(name), "decomposition": SymbolRefAttr(function.sym_name)}
+    properties: dict[str, Attribute | None] = {
+        "composite_name": StringAttr(name),
+        "decomposition": SymbolRefAttr(function.sym_name),
+        "composite_attributes": DictionaryAttr({**attributes}) if attributes else None,
+    }
     return rewriter.value(COMPOSITE, {"inputs": operands}, properties, result, at)
 
 
@@ -69,15 +92,23 @@ def _free_name(around: FuncOp, stem: str) -> str:
 
 
 def promote(op: Operation, rewriter: Rewriter) -> bool:
-    """A composite becomes the operation of TTNN with its name and operands in order; False if there is none."""
+    """A composite becomes the operation of TTNN with its name and operands in order; False if there is none.
+
+    Optional operands are there unless an attribute ``has_NAME`` of the composite is false.
+    """
     named, given = op.properties["composite_name"], op.properties.get("composite_attributes")
     assert isinstance(named, StringAttr)
     name = f"ttnn.{named.data}"
     row = rewriter.row(name)
-    if row is None or len(row.operands) != len(op.operands) or len(op.results) != len(row.results):
+    if row is None:
         return False
-    operands = {each.name: value for each, value in zip(row.operands, op.operands, strict=True)}
-    properties = given.data if isinstance(given, DictionaryAttr) else {}
+    stated = given.data if isinstance(given, DictionaryAttr) else {}
+    present = [each.name for each in row.operands if stated.get(f"has_{each.name}") != _FALSE]
+    if len(present) != len(op.operands) or len(op.results) != len(row.results):
+        return False
+    operands = dict(zip(present, op.operands, strict=True))
+    known = {each.name for each in row.attributes}
+    properties = {key: value for key, value in stated.items() if key in known or not key.startswith("has_")}
     made = rewriter.create(name, operands, properties, [each.type for each in op.results], op)
     rewriter.replace(op, made.results)
     return True
@@ -89,17 +120,29 @@ def inline(op: Operation, rewriter: Rewriter) -> None:
     Raises:
         CompileError: It names no function of one block.
     """
+    _, results = write_out(op)
+    rewriter.replace(op, results)
+
+
+def write_out(op: Operation) -> tuple[list[Operation], list[SSAValue]]:
+    """Copies the operations of a composite's function before it: the copies, and the values that replace its results.
+
+    Raises:
+        CompileError: It names no function of one block.
+    """
     named = op.properties["decomposition"]
     function = symbol_around(op, named.root_reference.data) if isinstance(named, SymbolRefAttr) else None
     if not isinstance(function, FuncOp) or len(function.body.blocks) != 1:
         raise CompileError("the `decomposition` of a composite is a function of one block", location=location_of(op))
     block = function.body.block
     values: dict[SSAValue, SSAValue] = dict(zip(block.args, op.operands, strict=True))
+    made: list[Operation] = []
     for each in block.ops:
         if isinstance(each, ReturnOp):
-            rewriter.replace(op, [values.get(value, value) for value in each.operands])
-            return
-        insert_before(each.clone(values), op)
+            return made, [values.get(value, value) for value in each.operands]
+        made.append(each.clone(values))
+        insert_before(made[-1], op)
+    raise CompileError("the `decomposition` of a composite ends without a return", location=location_of(op))
 
 
 def decomposition_names(module: ModuleOp) -> set[str]:

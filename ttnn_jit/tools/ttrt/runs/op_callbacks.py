@@ -196,16 +196,22 @@ def _computed(
     step = Step(op_context.op, read, config.operands, results)
     on_chip = module.target.numerics is Numerics.DEVICE
     if step.is_exchange:
-        (got,) = results.values()
         judged = JudgedOp(read, config.operands, on_chip, module.mesh)
-        return {str(device): each for device, each in enumerate(_judged(config, judged, got))}
+        got = [each for tensors in results.values() for each in tensors]
+        entries = _judged(config, judged, got)
+        return {_key(*divmod(at, math.prod(module.mesh))): each for at, each in enumerate(entries)}
     if read.operation.is_random:
         return {}
     return {
-        f"{device}.{index}" if index else str(device): entry
+        _key(index, device): entry
         for device, given, got in distinct_devices(step, math.prod(module.mesh))
         for index, entry in enumerate(_judged(config, JudgedOp(read, given, on_chip), got))
     }
+
+
+def _key(index: int, device: int) -> str:
+    """Of the results of a device the first has its number alone."""
+    return f"{device}.{index}" if index else str(device)
 
 
 def _judged(config: CallbackRuntimeConfig, judged: JudgedOp, got: Sequence[torch.Tensor]) -> list[dict[str, Any]]:

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 
 from xdsl.ir import Operation
 
-from ttnn_jit.dialects import ttir
-from ttnn_jit.dialects.upstream import tables
 from ttnn_jit.dialects.upstream.rewriting.greedy import RuleSet
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import dense_i64, listed, shape_of, with_shape
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter, operation_kind, owner_named
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.operation_groups import elementwise_names
 from ttnn_jit.dialects.upstream.rules.view import broadcast
 from ttnn_jit.dialects.writing.editing import insert_before
-
-
-@cache
-def elementwise_names() -> frozenset[str]:
-    """The operations of TTIR that compute element by element, and broadcast their operands."""
-    names = (name for name in tables.operation_names() if name.startswith("ttir."))
-    return frozenset(name for name in names if issubclass(operation_kind(name), ttir.TensorElementwiseOp))
 
 
 def _is_elementwise(op: Operation) -> bool:

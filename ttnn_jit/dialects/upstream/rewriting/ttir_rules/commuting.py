@@ -19,22 +19,11 @@ from ttnn_jit.dialects.upstream.rewriting.made_attributes import (
 )
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter, operation_kind, owner_named, users_of
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules import movement_folds
-from ttnn_jit.dialects.upstream.rewriting.ttir_rules.broadcasts import elementwise_names
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.operation_groups import elementwise_names, reduction_names
 from ttnn_jit.dialects.writing.editing import insert_before
 
 MOVES = ("ttir.permute", "ttir.reshape")
 """Operations that only move elements."""
-
-_REDUCTIONS = (
-    "ttir.sum",
-    "ttir.mean",
-    "ttir.max",
-    "ttir.min",
-    "ttir.prod",
-    "ttir.reduce_and",
-    "ttir.reduce_or",
-    "ttir.argmax",
-)
 
 
 def is_move(op: object) -> bool:
@@ -334,7 +323,7 @@ def _rules(general: Rule, of_names: dict[str, Rule]) -> RuleSet:
 
 
 def _for_reductions(rule: Callable[[Operation, Rewriter], bool]) -> dict[str, Rule]:
-    return dict.fromkeys(_REDUCTIONS, rule)
+    return dict.fromkeys(reduction_names(), rule)
 
 
 UPWARDS = _rules(

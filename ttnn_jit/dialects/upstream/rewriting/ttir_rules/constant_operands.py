@@ -15,7 +15,8 @@ from ttnn_jit.dialects.upstream.rewriting.rewriter import (
     owner_named,
     users_of,
 )
-from ttnn_jit.dialects.upstream.rewriting.ttir_rules.broadcasts import broadcast_after, elementwise_names, joint_shape
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.broadcasts import broadcast_after, joint_shape
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.operation_groups import elementwise_names
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.sliding_windows import reshape
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.value_folds import fill_of, filled, is_float
 from ttnn_jit.dialects.upstream.upstream_parser import SplatElementsAttr

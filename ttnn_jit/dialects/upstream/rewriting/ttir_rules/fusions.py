@@ -29,6 +29,7 @@ from ttnn_jit.dialects.upstream.rewriting.rewriter import (
     owner_named,
     users_of,
 )
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.operation_groups import reduction_names
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.sliding_windows import reshape
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.value_folds import element_of, is_float, number_of
 from ttnn_jit.dialects.upstream.rules.view import broadcast
@@ -39,17 +40,6 @@ TAGS = Rules()
 FUSIONS = Rules()
 PERMUTED_PRODUCTS = Rules()
 KEPT_DIMENSIONS = Rules()
-
-_REDUCTIONS = (
-    "ttir.sum",
-    "ttir.mean",
-    "ttir.max",
-    "ttir.min",
-    "ttir.prod",
-    "ttir.reduce_and",
-    "ttir.reduce_or",
-    "ttir.argmax",
-)
 
 
 def without_broadcast(value: SSAValue) -> SSAValue:
@@ -197,7 +187,7 @@ def stable_softmax(op: Operation, rewriter: Rewriter) -> bool:
 @FUSIONS.of("ttir.reshape")
 def reduction_keeps_dims(op: Operation, rewriter: Rewriter) -> bool:
     """A reduction whose dimensions a reshape restores keeps them."""
-    inner = owner_named(op.operands[0], *_REDUCTIONS)
+    inner = owner_named(op.operands[0], *reduction_names())
     if inner is None or not has_one_user(inner.results[0]) or inner.properties.get("keep_dim") == boolean(True):
         return False
     if _kept_shape(inner) != shape_of(op.results[0].type):
@@ -216,7 +206,7 @@ def _kept_shape(reduction: Operation) -> tuple[int, ...]:
     return tuple(1 if index in dims else extent for index, extent in enumerate(shape))
 
 
-@KEPT_DIMENSIONS.of(*_REDUCTIONS)
+@KEPT_DIMENSIONS.of(*reduction_names())
 def reduction_is_reshaped(op: Operation, rewriter: Rewriter) -> bool:
     """A reduction that drops its dimensions keeps them, and a reshape drops them: the inverse of the rule above."""
     if op.properties.get("keep_dim") == boolean(True):

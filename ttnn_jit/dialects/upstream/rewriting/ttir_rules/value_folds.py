@@ -300,7 +300,7 @@ def shard_of_one_device(op: Operation, rewriter: Rewriter) -> bool:
 @FOLDS.of("ttir.update_cache")
 def update_of_one_position(op: Operation, rewriter: Rewriter) -> bool:
     """A write of one position of each user into a cache is a paged one."""
-    if len(op.operands) != 3 or not op.results:
+    if len(op.operands) != 3:
         return False
     cache, update, positions = op.operands
     users, heads, _, width = shape_of(cache.type)
@@ -317,5 +317,6 @@ def update_of_one_position(op: Operation, rewriter: Rewriter) -> bool:
         positions = rewriter.value("ttir.repeat", {"input": positions}, counts, repeated, op)
     operands = {"cache": cache, "input": update, "update_index": positions}
     properties = {"share_cache": boolean(False)}
-    rewriter.replace(op, [rewriter.value("ttir.paged_update_cache", operands, properties, op.results[0].type, op)])
+    made = rewriter.create("ttir.paged_update_cache", operands, properties, [each.type for each in op.results], op)
+    rewriter.replace(op, made.results)
     return True

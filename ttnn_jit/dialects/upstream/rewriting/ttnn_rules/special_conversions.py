@@ -21,6 +21,7 @@ from ttnn_jit.dialects.upstream.rewriting.made_attributes import (
     shape_of,
     si32,
     ttnn_shape,
+    ui32,
 )
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter, mesh_of, operand_named, operands_by_name
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.value_folds import number_of, unmoved
@@ -245,13 +246,6 @@ def _composer_dims(dims: Sequence[int], mesh: Sequence[int], rank: int) -> list[
     return found
 
 
-def _memory_and_type(type_: TensorType[Attribute]) -> dict[str, Attribute | None]:
-    return {
-        "memory_config": LayoutView(type_).memory_config(),
-        "dtype": data_type_attribute(type_.get_element_type()),
-    }
-
-
 @_of("ttir.collective_broadcast")
 def _collective_broadcast(op: Operation, rewriter: Rewriter) -> list[SSAValue]:
     type_, mesh = _result(op), mesh_of(op)
@@ -269,6 +263,49 @@ def _collective_broadcast(op: Operation, rewriter: Rewriter) -> list[SSAValue]:
             operands = {"input": op.operands[0], "optional_output_tensor": value}
             value = rewriter.value("ttnn.point_to_point", operands, coordinates, type_, op)
     return [value]
+
+
+@_of("ttir.all_to_all_dispatch_metadata")
+def _dispatch_with_scores(op: Operation, rewriter: Rewriter) -> list[SSAValue]:
+    mapping = operand_named(op, "expert_mapping")
+    assert mapping is not None, "every dispatch has it"
+    rows = reshaped(mapping, shape_of(mapping.type)[-2:], rewriter, op)
+    operands = with_operands(op, expert_mapping=rows)
+    properties = {name: op.properties[name] for name in ("num_devices", "cluster_axis")}
+    made = rewriter.create(
+        "ttnn.all_to_all_dispatch_metadata", operands, properties, [each.type for each in op.results], op
+    )
+    return [*made.results]
+
+
+@_of("ttir.moe_compute")
+def _experts(op: Operation, rewriter: Rewriter) -> list[SSAValue]:
+    """Experts on weights that are prepared: here two side by side, and a bias as a last row."""
+    device, given = rewriter.device(op), operands_by_name(op)
+    first = operand_named(op, "w0")
+    assert first is not None, "every call has it"
+    layers, experts, hidden, inner = shape_of(first.type)
+    has_bias = operand_named(op, "bias_0") is not None
+    sizes = {"hidden_size": integer(hidden, ui32), "intermediate_size": op.properties["intermediate_size"]}
+    pair, last = (
+        rewriter.value(
+            f"ttnn.prepare_moe_compute_{name}_weights",
+            {**{each: given[each] for each in operands if each in given}, "device": device},
+            sizes,
+            relaid(first.type, [layers, experts, *shape]),
+            op,
+        )
+        for name, operands, shape in (
+            ("w0_w1", ("w0", "w1", "bias_0", "bias_1"), (hidden + has_bias, 2 * inner)),
+            ("w2", ("w2", "bias_2"), (inner + has_bias, hidden)),
+        )
+    )
+    operands = {name: value for name, value in given.items() if name.startswith("tilize_")}
+    operands |= {"matmul_w0_w1_tensor": pair, "matmul_w2_tensor": last, "device": device}
+    kept = ("layer_id", "output_height_shard_dim", "intermediate_size", "activation_function", "cluster_axis")
+    properties = {name: op.properties[name] for name in kept if name in op.properties}
+    properties["has_bias"] = boolean(has_bias)
+    return [rewriter.value("ttnn.moe_compute", operands, properties, _result(op), op)]
 
 
 @_of("ttir.all_to_all")

@@ -1,0 +1,97 @@
+"""Custom calls of mixtures of experts, whose namesakes TTIR has: exchanges between the devices of a mesh."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ttnn_jit.ops.conversions.converted_targets import CALL, attributes_of_call
+from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, TtirOps
+from ttnn_jit.ops.families.decomposition import Ops
+from ttnn_jit.ops.families.dialect_conversion import Conversion, conversion
+from ttnn_jit.ops.families.text_operation import Role, TextCall, TextOperation
+from ttnn_jit.ops.texts import exchange_goldens, text_operations
+from ttnn_jit.ops.texts.exchange_texts import by_group, folded, groups_along
+
+
+def _exchange(name: str, operands: str, **defaults: Any) -> Conversion:
+    """A call ``tt.NAME`` that is ``ttir.NAME``, with operands in its order."""
+
+    def inner(call: TextCall) -> tuple[TextOperation, TextCall]:
+        operation = text_operations()[f"ttir.{name}"]
+        given = [vars(call)[each] for each in operands.split()]
+        found = TextCall(operation.bound(given, None, attributes_of_call(call, defaults)), call.results)
+        found.mesh = call.mesh
+        return operation, found
+
+    def convert(ops: TtirOps, call: ConversionCall) -> list[Tensor]:
+        given = [vars(call)[each] for each in operands.split()]
+        return ops.results(f"ttir.{name}", given, call.results, **attributes_of_call(call, defaults))
+
+    def write(ops: Any, call: TextCall) -> Any:
+        operation, found = inner(call)
+        return operation.write(ops, found)
+
+    def golden(torch: Any, call: TextCall) -> Any:
+        operation, found = inner(call)
+        return operation.golden(torch, found)
+
+    made = conversion(f"stablehlo.custom_call@tt.{name}", operands, convert, golden, role=Role.EXCHANGES, **CALL)
+    return replace(made, write=write, golden=golden)
+
+
+_MAPPED = {"num_devices": 1, "cluster_axis": 0}
+_COMBINE = _exchange(
+    "all_to_all_combine",
+    "input_tensor expert_metadata expert_mapping",
+    **_MAPPED,
+    num_experts_per_tok=2,
+    output_shard_dim=2,
+)
+
+
+def _summed_over_others(combine: Conversion) -> Conversion:
+    """The combination of results, summed along the other axis of the mesh, whose devices have other experts."""
+
+    def other_axis(call: Any, columns: int) -> int | None:
+        given = attributes_of_call(call, _MAPPED)
+        count = int(given["num_devices"])
+        return int(given["cluster_axis"] == 0) if count > 1 and columns > count else None
+
+    def convert(ops: TtirOps, call: ConversionCall) -> list[Tensor]:
+        found: list[Tensor] = combine.converted(ops, call)
+        axis = other_axis(call, call.expert_mapping.shape[3])
+        if axis is None:
+            return found
+        return [ops.same("ttir.all_reduce", found[0], reduce_type="sum", cluster_axis=axis)]
+
+    def write(ops: Ops, call: TextCall) -> list[Any]:
+        found: list[Any] = combine.write(ops, call)  # type: ignore[arg-type]
+        axis = other_axis(call, call.expert_mapping[0].shape[3])
+        if axis is None:
+            return found
+
+        def summed(group: list[Any], _: list[int]) -> list[Any]:
+            return [folded(ops, group, "sum")] * len(group)
+
+        return by_group(summed, found, groups_along(call.mesh, axis))
+
+    def golden(torch: Any, call: TextCall) -> list[Any]:
+        found: list[Any] = combine.golden(torch, call)
+        axis = other_axis(call, call.expert_mapping[0].shape[3])
+        if axis is None:
+            return found
+        along = TextCall({"cluster_axis": axis}, call.results)
+        along.mesh = call.mesh
+        return exchange_goldens.by_device(
+            exchange_goldens.reduced(exchange_goldens.along_axis(torch, along, found), "sum")
+        )
+
+    return replace(combine, convert=convert, write=write, golden=golden)
+
+
+TEXTS = (
+    _exchange("all_to_all_dispatch", "input_tensor expert_indices expert_mapping", **_MAPPED),
+    _summed_over_others(_COMBINE),
+    _exchange("moe_expert_token_remap", "topk_tensor expert_mapping expert_metadata", reduction_size=16),
+)
