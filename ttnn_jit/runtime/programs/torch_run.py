@@ -48,9 +48,11 @@ def _held(tensor: torch.Tensor, spec: TensorSpec) -> torch.Tensor:
         return tensor.contiguous()
     from ttnn_jit.kernels.block_floats.block_floats import packed
 
-    height, width = (1, 1, *spec.shape)[-2:]
-    padded = torch.zeros(tuple(spec.padded_shape))
-    padded[..., :height, :width] = tensor
+    padded = tensor.detach().to(torch.float32)
+    if tuple(tensor.shape) != tuple(spec.padded_shape):
+        height, width = (1, 1, *spec.shape)[-2:]
+        padded = torch.zeros(tuple(spec.padded_shape))
+        padded[..., :height, :width] = tensor
     return torch.from_numpy(packed(padded.numpy(), spec.dtype)).clone()  # torch aligns what it allocates
 
 

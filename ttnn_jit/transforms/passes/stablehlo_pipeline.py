@@ -26,6 +26,7 @@ from ttnn_jit.transforms.passes.convert_stablehlo_to_ttir import call_decomposit
 from ttnn_jit.transforms.passes.inline import Inline
 from ttnn_jit.transforms.shardings.batch_parallelism import cut_batches
 from ttnn_jit.transforms.shardings.partitioning import partition
+from ttnn_jit.transforms.shardings.presharded_results import mark_results
 from ttnn_jit.transforms.shardings.single_mesh import unify_meshes
 from ttnn_jit.transforms.shardings.stated import SHARDINGS
 from ttnn_jit.transforms.shardings.xla_attributes import state_shardings
@@ -46,6 +47,7 @@ class StablehloPipeline(ModulePass):
         mesh_shape: The extents of the mesh, if the module's is not meant.
         automatic_arg_analysis: Whether arguments are cut along their batches if the text states no sharding.
         enable_auto_sharding: Whether a model of costs chooses shardings if the text states none, which is refused.
+        result_presharded: Of each result, 1 if its user takes the part of each device, or 0; by default the wholes.
     """
 
     name = "stablehlo-pipeline"
@@ -54,13 +56,19 @@ class StablehloPipeline(ModulePass):
     mesh_shape: tuple[int, ...] = ()
     automatic_arg_analysis: bool = False
     enable_auto_sharding: bool = False
+    result_presharded: tuple[int, ...] = ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Changes the functions of the module `op`.
 
         Raises:
-            CompileError: A sharding is not partitioned here.
+            CompileError: A sharding is not partitioned here, or `result_presharded` is not of the results.
         """
+        self._make_explicit(ctx, op)
+        if self.result_presharded:
+            mark_results(op, self.result_presharded)
+
+    def _make_explicit(self, ctx: Context, op: ModuleOp) -> None:
         Inline().apply(ctx, op)
         state_shardings(op)
         devices = math.prod(self.mesh_shape or mesh_of_text(op) or (1,))
