@@ -1,5 +1,7 @@
 """Inputs of files, the tile interpreter and exit statuses of commands on texts."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -217,3 +219,29 @@ def test_the_tile_interpreter_has_all_element_types_and_meshes(text, tmp_path):
     for left, right in zip(native, own, strict=True):
         assert left.dtype is right.dtype
         assert torch.equal(left.nan_to_num(), right.nan_to_num())
+
+
+TRANSLATED = {
+    "`emitpy.file`: its operands, attributes and results do not fit": (
+        "--mlir-to-python",
+        '"emitpy.file"() ({\n  emitpy.import "ttnn"\n}) : () -> ()\n',
+    ),
+    "`ttnn.reshape`: its operands, attributes and results do not fit|does not fit a field of 32 bits": (
+        "--ttnn-to-flatbuffer",
+        """func.func @f(%x: tensor<4x8xf32>) -> tensor<32xf32> {
+  %0 = "ttnn.reshape"(%x) <{shape = [4294967296 : i64]}> : (tensor<4x8xf32>) -> tensor<32xf32>
+  return %0 : tensor<32xf32>
+}
+""",
+    ),
+}
+
+
+@pytest.mark.parametrize("said", TRANSLATED)
+def test_a_translation_of_a_wrong_attribute_is_refused_and_leaves_no_file(said, tmp_path, capsys):
+    option, text = TRANSLATED[said]
+    file, written = tmp_path / "text.mlir", tmp_path / "written"
+    file.write_text(text)
+    assert translate([option, str(file), "-o", str(written)]) == 1
+    assert re.match(rf"error: .*({said})", capsys.readouterr().err)
+    assert not written.exists()
