@@ -16,6 +16,8 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.options import USER_PASSES, CompileOptions
 from ttnn_jit.transforms import pipeline
+from ttnn_jit.transforms.passes.stablehlo_pipeline import StablehloPipeline
+from ttnn_jit.transforms.texts.passes.tt_populate_argument_types import TTPopulateArgumentTypes
 from ttnn_jit.transforms.texts.registry import (
     REFUSED_PASSES,
     named_passes,
@@ -124,13 +126,25 @@ def _texts(named: Sequence[tuple[str, str]], ir_version: str) -> tuple[ModulePas
         elif name in EMITPY:
             chosen += emitpy_passes(name, given, ir_version or "")
         elif pipeline.is_over_texts(name) or name in USER_PASSES:
-            stated = re.sub(r"(?<!\S)[\w-]+(?!\S)", r"\g<0>=true", given)  # a switch, as mlir-opt takes it
-            chosen += pipeline.parse_passes(f"{name}{{{stated}}}" if given else name)
+            chosen += _over_texts(name, given)
         elif name in text_pass_names():
             chosen += text_passes(name, given, ir_version=ir_version or "")
         else:
             return None
     return tuple(chosen)
+
+
+def _over_texts(name: str, given: str) -> list[ModulePass]:
+    """A pass of this compiler's kind that takes texts, with the options of a command line."""
+    kinds = _ARGUMENT_TYPES.search(given) if name == StablehloPipeline.name else None
+    rest = _ARGUMENT_TYPES.sub("", given).strip() if kinds else given
+    stated = re.sub(r"(?<!\S)[\w-]+(?!\S)", r"\g<0>=true", rest)  # a switch, as mlir-opt takes it
+    first = text_passes(TTPopulateArgumentTypes.name, kinds[0]) if kinds else ()
+    return [*first, *pipeline.parse_passes(f"{name}{{{stated}}}" if stated else name)]
+
+
+_ARGUMENT_TYPES = re.compile(r"(?<!\S)argument-types=\S+")
+"""The option of `stablehlo-pipeline` that is a pass of its own, which tt-mlir runs first."""
 
 
 def _until(chosen: ChosenPasses, options: argparse.Namespace) -> ChosenPasses:

@@ -129,7 +129,7 @@ def _processed(
             _run_pass(each, module, options, reports)
         return [_emitted(module, options) or _text(module, options)], []
     except TtnnJitError as error:
-        return [], [error]
+        return [], [error, *(error.further if isinstance(error, InvalidModule) else ())]
 
 
 def _as_mlir_prints(error: TtnnJitError) -> str:
@@ -333,16 +333,6 @@ def read_text(file: str) -> tuple[str, str]:
             help="`ttnn-jit run` and `ttrt` take binaries; `ttrt read --section mlir FILE` prints the text inside one",
         ) from error
     return text, "<stdin>" if file == "-" else file
-
-
-def read_module(file: str) -> ModuleOp:
-    """The verified module in a file, in the syntax of this compiler's stages; ``-`` is standard input.
-
-    Raises:
-        ArgumentError: The file cannot be read.
-        CompileError: The text is no module, or an invalid one.
-    """
-    return module_of_text(*read_text(file))
 
 
 def module_of(

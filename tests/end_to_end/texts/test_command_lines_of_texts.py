@@ -224,7 +224,7 @@ def test_the_tile_interpreter_has_all_element_types_and_meshes(text, tmp_path):
 TRANSLATED = {
     "`emitpy.file`: its operands, attributes and results do not fit": (
         "--mlir-to-python",
-        '"emitpy.file"() ({\n  emitpy.import "ttnn"\n}) : () -> ()\n',
+        '"emitpy.file"() ({\n  emitpy.import import "ttnn"\n}) : () -> ()\n',
     ),
     "`ttnn.reshape`: its operands, attributes and results do not fit|does not fit a field of 32 bits": (
         "--ttnn-to-flatbuffer",

@@ -6,7 +6,6 @@ import itertools
 import math
 import re
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
@@ -378,16 +377,23 @@ def rearrangement(pattern: str, shape: Sequence[int]) -> tuple[list[int], list[i
     return [names.index(name) for name in wanted], merged
 
 
-def _rearranged(reshape: Any, permute: Any, call: TextCall) -> Any:
+def _rearranged(ops: Ops, call: TextCall) -> Value:
     order, merged = rearrangement(call.pattern, call.input.shape)
-    return reshape(permute(call.input, order), tuple(merged))
+    return ops.reshaped(_permuted(ops, call.input, order), tuple(merged))
+
+
+def _rearranged_in_torch(torch: Any, call: TextCall) -> Any:
+    left, right = call.pattern.split("->")
+    letters = {name: chr(ord("a") + place) for place, name in enumerate(left.split())}
+    order = "".join(letters[name] for name in re.findall(r"[^\W\d]\w*", right))
+    return torch.einsum(f"{''.join(letters.values())}->{order}", call.input).reshape(tuple(call.result.shape))
 
 
 REARRANGE = text(
     "ttir.rearrange",
     "input",
-    lambda ops, call: _rearranged(ops.reshaped, partial(_permuted, ops), call),
-    lambda torch, call: _rearranged(torch.reshape, torch.permute, call),
+    _rearranged,
+    _rearranged_in_torch,
     pattern=REQUIRED,
     moves=True,
 )

@@ -104,6 +104,21 @@ def convert(module: ModuleOp, dialects: Collection[str]) -> None:
         )
 
 
+def convert_composites(module: ModuleOp) -> None:
+    """Converts the composites of a module that TTIR has an operation for; others stay.
+
+    Raises:
+        CompileError: One does not fit its operation.
+    """
+    mesh = mesh_of_text(module) or (1,)
+    for op in [each for each in module.walk() if name_of(each) == "stablehlo.composite"]:
+        read = bound_op(op)
+        if f"{name_of(op)}@{read.arguments['name']}" in text_operations():
+            for made in reversed(_convert_op(op, read, mesh)):
+                if made.results and not any(result.first_use for result in made.results):
+                    _remove(made)
+
+
 def _convert_block(block: Block, dialects: Collection[str], mesh: Sequence[int]) -> None:
     written: list[Operation] = []
     converted = [op for op in ops_of(block) if name_of(op).partition(".")[0] in dialects]
