@@ -1,8 +1,8 @@
 """How long texts of many ops take to compile: ``python -m benchmarks.texts.long_texts``.
 
-Prints the seconds of the compiling thread for texts of 2,500, 5,000 and 10,000 ops of TTIR: to parse one, to lower it,
-and to compile that without LLVM, which runs in other threads; and how long it waited for LLVM. The programs on disk are
-not used.
+Prints the seconds of the compiling thread for texts of 1,250 to 10,000 ops of TTIR, and of the TTNN that a pipeline
+makes of them: to parse one, to lower it, and to compile that without LLVM, which runs in other threads; and how long it
+waited for LLVM. The programs on disk are not used. Then the seconds of each pass over texts of the same lengths.
 """
 
 from __future__ import annotations
@@ -12,12 +12,30 @@ import time
 from itertools import pairwise
 from typing import Any
 
+from xdsl.dialects.builtin import ModuleOp
+
 from ttnn_jit.codegen.images.kernel_images import KernelImages
 from ttnn_jit.compiler.texts.text_programs import TextModule
+from ttnn_jit.dialects.text.printer import op_text
+from ttnn_jit.dialects.upstream.reading import parse_upstream
 from ttnn_jit.frontend.ir.texts import parse_texts
 from ttnn_jit.specs.target import PRESETS
+from ttnn_jit.transforms.pipeline import run_passes
+from ttnn_jit.transforms.texts.registry import text_passes
 
-COUNTS = (2_500, 5_000, 10_000)
+COUNTS = (1_250, 2_500, 5_000, 10_000)
+PASSES = (
+    "canonicalize",
+    "cse",
+    "ttir-fusing",
+    "ttir-erase-inverse-ops",
+    "ttir-implicit-broadcast-fold",
+    "ttir-to-ttir-decomposition",
+    "const-eval-hoist-transform",
+    "ttir-to-ttnn-backend-pipeline",
+    "ttcore-register-device ttnn-layout ttir-allocate",
+)
+"""Passes over texts of TTIR; several on one line follow each other."""
 _TYPE = "tensor<32x32xf32>"
 _UNARY = ("exp", "tanh", "sigmoid", "abs", "relu")
 _BINARY = ("add", "multiply", "subtract", "maximum")
@@ -62,24 +80,42 @@ class _Waiting:
 
 
 def main() -> None:
-    """Prints a line for each text."""
+    """Prints a line for each text, and for each pass."""
     waiting = _Waiting()
     for chain in (False, True):
         for count in COUNTS:
-            text = long_text(count, chain=chain)
-            waiting.own, waiting.waited = 0.0, 0.0
-            marks = [time.thread_time()]
-            (module,) = parse_texts(text, "long.mlir")
-            marks.append(time.thread_time())
-            program = TextModule(module, PRESETS["cpu"]).program("f")
-            marks.append(time.thread_time())
-            _ = program.program
-            marks.append(time.thread_time() - waiting.own)
-            parsed, lowered, compiled = (after - before for before, after in pairwise(marks))
-            print(
-                f"{'chain' if chain else 'graph'} of {count:>6,} ops: parsed in {parsed:.2f} s, lowered in "
-                f"{lowered:.2f} s, compiled in {compiled:.2f} s, and waited {waiting.waited:.2f} s for LLVM"
-            )
+            _compile(f"{'chain' if chain else 'graph'} of TTIR", count, long_text(count, chain=chain), waiting)
+    for count in COUNTS:
+        module = parse_upstream(long_text(count, chain=False))
+        _run("ttir-to-ttnn-backend-pipeline", module)
+        _compile("graph of TTNN", count, op_text(module), waiting)
+    for passes in PASSES:
+        seconds = [_run(passes, parse_upstream(long_text(count, chain=False))) for count in COUNTS]
+        print(f"{passes}: " + ", ".join(f"{each:.2f} s" for each in seconds))
+
+
+def _compile(name: str, count: int, text: str, waiting: _Waiting) -> None:
+    waiting.own, waiting.waited = 0.0, 0.0
+    marks = [time.thread_time()]
+    (module,) = parse_texts(text, "long.mlir")
+    marks.append(time.thread_time())
+    program = TextModule(module, PRESETS["cpu"]).program("f")
+    marks.append(time.thread_time())
+    _ = program.program
+    marks.append(time.thread_time() - waiting.own)
+    parsed, lowered, compiled = (after - before for before, after in pairwise(marks))
+    print(
+        f"{name}, {count:>6,} ops: parsed in {parsed:.2f} s, lowered in {lowered:.2f} s, "
+        f"compiled in {compiled:.2f} s, and waited {waiting.waited:.2f} s for LLVM"
+    )
+
+
+def _run(passes: str, module: ModuleOp) -> float:
+    """The seconds that passes over a text take."""
+    chosen = [each for name in passes.split() for each in text_passes(name, "")]
+    begin = time.thread_time()
+    run_passes(module, chosen)
+    return time.thread_time() - begin
 
 
 if __name__ == "__main__":

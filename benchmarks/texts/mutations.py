@@ -179,9 +179,9 @@ def observed() -> Iterator[list[float]]:
         if sum(spec.volume for spec in specs) > LARGEST:
             raise ArgumentError("a program of large tensors is compiled, and not run")
 
-    def run_guarded(program: Any, tensors: list[torch.Tensor]) -> Any:
+    def run_guarded(program: Any, tensors: list[torch.Tensor], **keywords: Any) -> Any:
         require_few((*program.plan.inputs, *program.plan.outputs, *program.plan.intermediates))
-        return run(program, [guarded.copy(each) for each in tensors])
+        return run(program, [guarded.copy(each) for each in tensors], **keywords)
 
     def timed(*arguments: Any, **keywords: Any) -> Any:
         begin = time.thread_time()

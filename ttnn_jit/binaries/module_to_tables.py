@@ -20,6 +20,7 @@ from ttnn_jit.dialects import print_module
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.spelling.naming import names_of
 from ttnn_jit.dialects.text.printer import op_text
+from ttnn_jit.dialects.text_calls.op_calls import OF_UNCHECKED_ATTRIBUTES
 from ttnn_jit.dialects.text_calls.text_attributes import name_of, symbol_of
 from ttnn_jit.dialects.upstream.rewriting.attributes_of_values import default_of
 from ttnn_jit.dialects.upstream.rewriting.rewriter import mesh_of
@@ -145,12 +146,26 @@ class _ProgramWriter:
             found = {"global_id": self.module.next_id()}
             if isinstance(value.type, TensorType):
                 status, local = _sharding(attributes or {})
-                found["desc"] = description(self.schema, value.type, self.mesh, status, local)
+                found["desc"] = self._described(value, status, local)
             self._references[value] = found
         elif attributes and "desc" in found:
             status, local = _sharding(attributes)
-            return found | {"desc": description(self.schema, value.type, self.mesh, status, local)}
+            return found | {"desc": self._described(value, status, local)}
         return found
+
+    def _described(self, value: SSAValue, status: str, local: Sequence[int] | None) -> Tree:
+        """The description of a tensor.
+
+        Raises:
+            CompileError: Its layout contradicts its type.
+        """
+        try:
+            return description(self.schema, value.type, self.mesh, status, local)
+        except TtnnJitError:
+            raise
+        except OF_UNCHECKED_ATTRIBUTES as error:
+            owner = value.owner if isinstance(value.owner, Operation) else self.function
+            raise CompileError(f"a binary has no tensor of {value.type}", location=location_of(owner)) from error
 
     def _operation(self, op: Operation) -> Tree:
         name = name_of(op)
@@ -163,6 +178,9 @@ class _ProgramWriter:
             if error.location is not None:
                 raise
             raise CompileError(error.message, location=location_of(op), help=error.help) from error
+        except OF_UNCHECKED_ATTRIBUTES as error:
+            said = f"`{name}`: its operands, attributes and results do not fit one another"
+            raise CompileError(said, location=location_of(op)) from error
         return {
             "type_type": table.variant,
             "type": tree,

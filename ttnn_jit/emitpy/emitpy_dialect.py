@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.dialects.text_calls.op_calls import errors_at
 from ttnn_jit.dialects.text_calls.text_attributes import name_of, symbol_of
 from ttnn_jit.dialects.upstream.table_attributes import TableAttribute
 from ttnn_jit.emitpy.python_source import identifier, indented
@@ -64,12 +65,13 @@ class _Scope:
         """The lines of an operation.
 
         Raises:
-            CompileError: It stands for no statement.
+            CompileError: It stands for no statement, or lacks an attribute.
         """
         found = _STATEMENTS.get(name_of(op))
         if found is None:
             raise CompileError(f"`{name_of(op)}` stands for no statement of Python", location=location_of(op))
-        yield from found(self, op)
+        with errors_at(op):
+            yield from found(self, op)
 
     def text(self, value: SSAValue, hint: str = "") -> str:
         """The source of a value."""

@@ -14,7 +14,7 @@ from typing import Any
 import flatbuffers
 import numpy as np
 
-from ttnn_jit.diagnostics.errors import InternalError
+from ttnn_jit.diagnostics.errors import ArgumentError, InternalError
 from ttnn_jit.schemas.schema import Enum, Field, Record, Schema, Text, Union, Vector, alignment_of, scalar_of, size_of
 
 Tree = Mapping[str, Any]
@@ -97,7 +97,7 @@ class FlatbufferWriter:
             elif code.startswith("s"):
                 self._place(value, int(code[1:]))
             else:
-                self._place(struct.pack(f"<{code}", value), struct.calcsize(code))
+                self._place(_numbers(code, [value]), struct.calcsize(code))
             builder.Slot(slot)
         return int(builder.EndObject())
 
@@ -124,7 +124,7 @@ class FlatbufferWriter:
             return self._bytes(values)
         if (scalar := scalar_of(element)) is not None:
             numbers: list[Any] = [number_of(element, each) for each in values]
-            return self._inline(struct.pack(f"<{len(numbers)}{scalar.code}", *numbers), scalar.size, len(numbers))
+            return self._inline(_numbers(scalar.code, numbers), scalar.size, len(numbers))
         if isinstance(element, Record) and element.is_struct:
             data = b"".join([packed(element, tree) for tree in list[Any](values)])
             return self._inline(data, element.size, len(values), element.alignment)
@@ -183,9 +183,24 @@ def packed(record: Record, tree: Tree) -> bytes:
         if scalar is None:
             part = packed(field.type, tree[field.name])
         else:
-            part = struct.pack(f"<{scalar.code}", number_of(field.type, tree[field.name]))
+            part = _numbers(scalar.code, [number_of(field.type, tree[field.name])])
         data[field.offset : field.offset + len(part)] = part
     return bytes(data)
 
 
 __all__ = ["FlatbufferWriter", "Tree", "alignment_of", "number_of", "packed", "size_of"]
+
+
+def _numbers(code: str, numbers: Sequence[Any]) -> bytes:
+    """Numbers of the type of a letter of the module struct.
+
+    Raises:
+        ArgumentError: One is none of this type.
+    """
+    try:
+        return struct.pack(f"<{len(numbers)}{code}", *numbers)
+    except (struct.error, OverflowError) as error:
+        largest = max(numbers, key=abs)
+        raise ArgumentError(
+            f"{largest} does not fit a field of {8 * struct.calcsize(code)} bits of a binary"
+        ) from error

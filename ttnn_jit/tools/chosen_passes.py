@@ -11,6 +11,7 @@ from xdsl.passes import ModulePass
 from ttnn_jit.compiler.texts.emitpy_pipelines import PIPELINES as EMITPY
 from ttnn_jit.compiler.texts.emitpy_pipelines import emitpy_passes
 from ttnn_jit.compiler.texts.metal_pipeline import MetalPipelineOfTexts, takes_texts
+from ttnn_jit.compiler.texts.metal_programs import require_options
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.options import USER_PASSES, CompileOptions
@@ -120,6 +121,7 @@ def _texts(named: Sequence[tuple[str, str]], ir_version: str) -> tuple[ModulePas
     chosen: list[ModulePass] = []
     for name, given in named:
         if takes_texts(name, given):
+            require_options(given)
             chosen.append(MetalPipelineOfTexts(given))
         elif name in EMITPY:
             chosen += emitpy_passes(name, given, ir_version or "")

@@ -67,7 +67,8 @@ def array_of_tensor(tensor: torch.Tensor, spec: TensorSpec) -> Any:
 
     if spec.dtype.is_block_float:
         return numpy.frombuffer(from_torch(tensor, spec, None).stored_bytes(), numpy.uint8)
-    return tensor.view(torch.uint16).numpy() if tensor.dtype is torch.bfloat16 else tensor.numpy()
+    array = (tensor.view(torch.uint16) if tensor.dtype is torch.bfloat16 else tensor).numpy()
+    return array.view(spec.dtype.traits.numpy)  # the interpreter has floats of 16 bits as words
 
 
 def tensor_of_array(array: Any, spec: TensorSpec) -> torch.Tensor:

@@ -111,7 +111,7 @@ def test_the_command_line_lowers_a_text_and_runs_the_kernels(tmp_path, capsys):
     of_kernels = capsys.readouterr().out
     assert main(["run", str(file)]) == 0
     assert capsys.readouterr().out == of_kernels
-    assert main(["opt", "--ttir-to-ttmetal-pipeline=fast=true", str(file)]) == 1
+    assert main(["opt", "--ttir-to-ttmetal-pipeline=fast=true", str(file)]) == 2
     assert "`ttir-to-ttmetal-pipeline` has no option `fast`" in capsys.readouterr().err
 
 

@@ -1,5 +1,7 @@
 """Inputs of files, the tile interpreter and exit statuses of commands on texts."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -181,3 +183,65 @@ def test_a_text_that_ends_inside_a_block_is_refused_where_it_ends(tmp_path, caps
     file.write_text(TEXTS[0][: TEXTS[0].index("  return")].rstrip())
     assert main(["run", str(file)]) == 1
     assert f"{file}:3:61: expected an operation or '}}'" in capsys.readouterr().err
+
+
+WIDE = """func.func @main(%x: tensor<5xf16>, %y: tensor<5xf64>, %z: tensor<5xi64>)
+    -> (tensor<5xf16>, tensor<5xf64>, tensor<5xi64>) {
+  %0 = "ttir.exp"(%x) : (tensor<5xf16>) -> tensor<5xf16>
+  %1 = "ttir.sqrt"(%y) : (tensor<5xf64>) -> tensor<5xf64>
+  %2 = "ttir.multiply"(%z, %z) : (tensor<5xi64>, tensor<5xi64>) -> tensor<5xi64>
+  return %0, %1, %2 : tensor<5xf16>, tensor<5xf64>, tensor<5xi64>
+}
+"""
+PACKED = """func.func @main(%x: tensor<32x32xbf16>) -> tensor<32x32x!ttcore.tile<32x32, bfp_bf8>> {
+  %0 = "ttir.typecast"(%x) : (tensor<32x32xbf16>) -> tensor<32x32x!ttcore.tile<32x32, bfp_bf8>>
+  return %0 : tensor<32x32x!ttcore.tile<32x32, bfp_bf8>>
+}
+"""
+ON_DEVICES = """module {
+  sdy.mesh @mesh = <["x"=2, "y"=2]>
+  func.func @main(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
+    %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x", "y"}, {}]>] out_shardings=[<@mesh, [{"x", "y"}, {}]>]
+        manual_axes={"x", "y"} (%a: tensor<1x6xf32>) {
+      %1 = "stablehlo.collective_permute"(%a) <{source_target_pairs = dense<[[0, 1], [3, 0]]> : tensor<2x2xi64>}> :
+          (tensor<1x6xf32>) -> tensor<1x6xf32>
+      sdy.return %1 : tensor<1x6xf32>
+    } : (tensor<4x6xf32>) -> tensor<4x6xf32>
+    return %0 : tensor<4x6xf32>
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("text", [WIDE, PACKED, ON_DEVICES])
+def test_the_tile_interpreter_has_all_element_types_and_meshes(text, tmp_path):
+    native, own = (results(tmp_path, text, *more) for more in ((), ("--interpret",)))
+    for left, right in zip(native, own, strict=True):
+        assert left.dtype is right.dtype
+        assert torch.equal(left.nan_to_num(), right.nan_to_num())
+
+
+TRANSLATED = {
+    "`emitpy.file`: its operands, attributes and results do not fit": (
+        "--mlir-to-python",
+        '"emitpy.file"() ({\n  emitpy.import import "ttnn"\n}) : () -> ()\n',
+    ),
+    "`ttnn.reshape`: its operands, attributes and results do not fit|does not fit a field of 32 bits": (
+        "--ttnn-to-flatbuffer",
+        """func.func @f(%x: tensor<4x8xf32>) -> tensor<32xf32> {
+  %0 = "ttnn.reshape"(%x) <{shape = [4294967296 : i64]}> : (tensor<4x8xf32>) -> tensor<32xf32>
+  return %0 : tensor<32xf32>
+}
+""",
+    ),
+}
+
+
+@pytest.mark.parametrize("said", TRANSLATED)
+def test_a_translation_of_a_wrong_attribute_is_refused_and_leaves_no_file(said, tmp_path, capsys):
+    option, text = TRANSLATED[said]
+    file, written = tmp_path / "text.mlir", tmp_path / "written"
+    file.write_text(text)
+    assert translate([option, str(file), "-o", str(written)]) == 1
+    assert re.match(rf"error: .*({said})", capsys.readouterr().err)
+    assert not written.exists()

@@ -280,7 +280,7 @@ def located(error: TtnnJitError, op: Operation, location: Location | None) -> Co
     return CompileError(f"`{name_of(op)}`: {error.message}", location=location, help=error.help)
 
 
-_OF_UNCHECKED_ATTRIBUTES = (
+OF_UNCHECKED_ATTRIBUTES = (
     ArithmeticError,
     AssertionError,
     AttributeError,
@@ -303,7 +303,7 @@ def errors_at(op: Operation) -> Iterator[None]:
         yield
     except TtnnJitError as error:
         raise located(error, op, location_of(op)) from error
-    except _OF_UNCHECKED_ATTRIBUTES as error:
+    except OF_UNCHECKED_ATTRIBUTES as error:
         raise CompileError(
             f"`{name_of(op)}`: its operands, attributes and results do not fit one another", location=location_of(op)
         ) from error

@@ -29,12 +29,13 @@ from ttnn_jit.golden.comparison_recorder import Recorder
 from ttnn_jit.golden.comparison_records import Status
 from ttnn_jit.golden.record_report import written
 from ttnn_jit.sessions.text_runs import ComparedOp, GoldenRun
+from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.target import PRESETS, SystemDesc, resolve_target
 from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.tools.module_interpreting import interpreted
-from ttnn_jit.tools.stage_of_module import schedule
 from ttnn_jit.tools.texts.inputs import draw_inputs, inputs_of_file, require_memory
 from ttnn_jit.tools.texts.recognition import target_of_dump
+from ttnn_jit.transforms import pipeline
 from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def results_of_binary(options: argparse.Namespace) -> list[torch.Tensor]:
 def _interpreted(program: TextProgram, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     """The results of a program in the tile interpreter."""
     module = program.lowered.module.clone()
-    schedule(module)
+    pipeline.run(module, CompileOptions(), until=pipeline.SCHEDULED)
     return interpreted(module, program.inputs(inputs), mesh_devices_of(module))
 
 
