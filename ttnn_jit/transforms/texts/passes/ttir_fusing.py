@@ -18,7 +18,6 @@ from ttnn_jit.dialects.upstream.rewriting.ttir_rules.root_mean_squares import NO
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.rotary_fusions import ROTARY
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.scaled_convolutions import SCALED
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.sliced_products import SHARED, SLICED
-from ttnn_jit.dialects.upstream.rewriting.ttir_rules.sorted_slices import TOPK
 from ttnn_jit.transforms.texts.text_pass import TextPass, functions_of
 
 
@@ -55,7 +54,6 @@ class TTIRFusing(TextPass):
             COMPOSITES.by_name,
             ATTENTION.by_name,
             ROTARY.by_name,
-            TOPK.by_name,
             PERMUTED_PRODUCTS.by_name if permuted else {},
             SHARED.by_name,
             SLICED.by_name if self.enable_permute_slice_after_matmul_fusion else {},
