@@ -10,7 +10,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
 from ttnn_jit.diagnostics.errors import CompileError
-from ttnn_jit.dialects.text_calls.op_calls import OpCall, is_allocated, read_op
+from ttnn_jit.dialects.text_calls.op_calls import OpCall, errors_at, is_allocated, read_op
 from ttnn_jit.dialects.text_calls.tensor_types import element_in_text, is_tensor, spec_in_text
 from ttnn_jit.dialects.text_calls.text_attributes import symbol_of
 from ttnn_jit.ops.families.elementwise import Elementwise
@@ -91,7 +91,8 @@ def _through_functions(op: Operation, index: int) -> Iterator[SSAValue]:
         yield from (each.results[index] for each in calls if index < len(each.results))
     elif callee := _callee(op):
         functions = (each for each in _root(op).walk() if isinstance(each, FuncOp) and each.sym_name.data == callee)
-        yield from (each.args[index] for each in functions if index < len(each.args))
+        bodies = (each.args for each in functions if not each.is_declaration)
+        yield from (arguments[index] for arguments in bodies if index < len(arguments))
 
 
 def _root(op: Operation) -> Operation:
@@ -116,6 +117,7 @@ def _limits_of_use(op: Operation, value: SSAValue) -> Iterator[int]:
         return
     call = read.call(lambda each: spec_in_text(each.type))
     for name, limit in read.operation.index_limits.items():
-        found = limit(call) if read.arguments.get(name) is value else None
+        with errors_at(op):
+            found = limit(call) if read.arguments.get(name) is value else None
         if found is not None:
             yield found

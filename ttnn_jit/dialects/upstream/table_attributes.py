@@ -19,7 +19,6 @@ from ttnn_jit.dialects.upstream.parameter_syntax import syntax_of
 from ttnn_jit.dialects.upstream.tables import AttributeRow
 
 Parsed = TypeVar("Parsed")
-_CLOSING = {">", ")", "]", ",", "}", ":"}
 _ALIASES = {"ttnn.ttnn_layout": "ttnn_layout", "ttcore.metal_layout": "layout", "ttcore.system_desc": "system_desc"}
 """Attribute -> the stem of its alias in texts."""
 Values = tuple[tuple[str, Any], ...]

@@ -24,12 +24,12 @@ def fitted_operand(ops: Ops, operation: Operation, x: Any, result: DataType) -> 
     """
     if not isinstance(x, Value) or not x.spec.dtype.is_integer:
         return x
-    is_wide = x.spec.dtype.itemsize > DataType.INT32.itemsize
+    is_wide = x.spec.dtype.itemsize > COMPUTE_TYPE.itemsize
     if isinstance(operation, Reduction) and not result.is_integer:  # a sum is not taken modulo the width of its terms
         return ops.rounded(x, DataType.FLOAT64 if is_wide else COMPUTE_TYPE)
     if operation.accepts(x.spec.dtype):
         return x
-    if x.spec.dtype.itemsize < DataType.INT32.itemsize and DataType.INT32 in operation.dtypes:
+    if x.spec.dtype.itemsize < COMPUTE_TYPE.itemsize and operation.accepts(DataType.INT32):
         return ops.typecast(x, DataType.INT32)
     if not _is_function_of_floats(operation):
         return x

@@ -279,9 +279,9 @@ def _counts(call: TextCall, extents: Sequence[int]) -> list[int]:
     return counts
 
 
-def _fits_mesh(call: TextCall, extents: Sequence[int]) -> bool:
+def _fits_mesh(call: TextCall, shape: Sequence[int], extents: Sequence[int]) -> bool:
     """Whether operand and result have the shapes of a tensor that the axes of the mesh cut, and several cut none."""
-    sizes = [tuple(call.input[0].shape), tuple(call.result.shape)]
+    sizes = [tuple(shape), tuple(call.result.shape)]
     whole, part = sizes if call.shard_direction == "full_to_shard" else reversed(sizes)
     axes = [(dim, extent) for dim, extent in zip(call.shard_dims, extents, strict=False) if dim >= 0]
     cuts = dict(axes)
@@ -290,9 +290,10 @@ def _fits_mesh(call: TextCall, extents: Sequence[int]) -> bool:
     return whole == tuple(extent * cuts.get(dim, 1) for dim, extent in enumerate(part))
 
 
-def _checked_counts(call: TextCall, extents: Sequence[int]) -> list[int]:
+def _checked_counts(call: TextCall, shape: Sequence[int], extents: Sequence[int]) -> list[int]:
+    """The counts of a call whose operand has a shape on each device."""
     counts = _counts(call, extents)
-    if _fits_mesh(call, extents):  # `shard_shape` says another mesh; axes and types are what is lowered
+    if _fits_mesh(call, shape, extents):  # `shard_shape` says another mesh; axes and types are what is lowered
         counts = [extents[axis] if dim >= 0 else 1 for axis, dim in enumerate(call.shard_dims)]
     for axis, count in enumerate(counts):
         if count not in {1, extents[axis]}:
@@ -308,7 +309,7 @@ def _sharded(call: TextCall, join: Callable[[list[Any], int], Any], part: Part) 
     if call.shard_type not in {"devices", "identity"}:
         return list(inputs)
     extents = (1,) * (2 - len(call.mesh)) + tuple(call.mesh)
-    counts = _checked_counts(call, extents)
+    counts = _checked_counts(call, inputs[0].shape, extents)
     if call.shard_direction == "full_to_shard":
         return [_cut(x, dims, counts, place, part) for x, place in zip(inputs, _coordinates(call.mesh), strict=True)]
     return [_joined([*inputs], [*extents], [*dims], counts, join)] * len(inputs)
@@ -349,6 +350,8 @@ class Placement(NamedTuple):
 def placement_of(call: TextCall) -> Placement | None:
     """The placement that an op that cuts or joins tensors says; None of an op that exchanges otherwise.
 
+    The operand of the call is the tensor of one device.
+
     Raises:
         ShapeError: It cuts into other parts than the mesh has devices.
     """
@@ -357,7 +360,7 @@ def placement_of(call: TextCall) -> Placement | None:
     if "shard_dims" in given:
         if call.shard_type not in {"devices", "identity"}:
             return Placement((-1,) * len(extents), call.shard_direction == "full_to_shard")
-        counts = _checked_counts(call, extents)
+        counts = _checked_counts(call, call.input.shape, extents)
         pairs = zip(call.shard_dims, counts, strict=True)
         dims = tuple(int(dim) if count > 1 else -1 for dim, count in pairs)
         return Placement((*dims, *(-1,) * (len(extents) - len(dims))), call.shard_direction == "full_to_shard")

@@ -1,4 +1,4 @@
-"""Operations of TTIR that together are a composite one: gelu, mish, heads side by side, the first of a sort.
+"""Operations of TTIR that together are a composite one: gelu, mish, heads side by side.
 
 A composite operation computes in float32 and rounds once, so that results differ by the roundings between the
 operations that it replaces. The form of gelu with tanh is another function, up to 5e-4 apart, and TTIR has no operation
@@ -10,20 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, TensorType
-from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ttnn_jit.dialects.upstream.rewriting.greedy import Rules
-from ttnn_jit.dialects.upstream.rewriting.made_attributes import (
-    boolean,
-    integer,
-    integers_in,
-    shape_of,
-    si32,
-    with_element,
-    with_shape,
-)
-from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter, has_one_user, owner_named, users_of
+from ttnn_jit.dialects.upstream.rewriting.made_attributes import integers_in, shape_of, with_shape
+from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter, owner_named
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.sliding_windows import reshape
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.traced_values import single
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.value_folds import element_of, number_of
@@ -130,57 +122,3 @@ def concatenate_heads(op: Operation, rewriter: Rewriter) -> bool:
     found = rewriter.value("ttir.concatenate_heads", operands, {}, with_shape(op.results[0].type, whole), op)
     rewriter.replace(op, [found if [*shape] == whole else reshape(found, shape, rewriter, op)])
     return True
-
-
-@COMPOSITES.of("ttir.sort")
-def topk(op: Operation, rewriter: Rewriter) -> bool:
-    """A sort whose results are read by slices alone, which take its first elements.
-
-    Slices of the last elements stay: `topk` gives its elements in the other order.
-    """
-    row = rewriter.row("ttir.topk")
-    if row is None or rewriter.version not in row.versions or any(integers_in(op.properties.get("stable"))):
-        return False
-    slices = [_only_slice(each) for each in op.results]
-    taken = [each for each in slices if each is not None]
-    is_read = [result.first_use is not None for result in op.results]
-    if not taken or any(read and each is None for read, each in zip(is_read, slices, strict=True)):
-        return False
-    shape = shape_of(op.operands[0].type)
-    axis = integers_in(op.properties.get("dim")) or [-1]
-    dim = axis[0] % len(shape)
-    counts = {_count_of_first(each, shape, dim) for each in taken}
-    count = next(iter(counts))
-    if len(counts) > 1 or count is None:
-        return False
-    part = (*shape[:dim], count, *shape[dim + 1 :])
-    types = [with_shape(each.type, part) for each in op.results]
-    if not isinstance(types[1], TensorType) or slices[1] is None:
-        types[1] = with_element(types[1], si32)
-    properties = {
-        "k": integer(count),
-        "dim": integer(dim),
-        "largest": boolean(any(integers_in(op.properties.get("descending")))),
-        "sorted": boolean(True),
-    }
-    made = rewriter.create("ttir.topk", {row.operands[0].name: op.operands[0]}, properties, types, op)
-    for found, result in zip(slices, made.results, strict=True):
-        if found is not None:
-            rewriter.replace(found, [result])
-    return True
-
-
-def _only_slice(result: OpResult) -> Operation | None:
-    """The slice that alone reads a result."""
-    if not has_one_user(result):
-        return None
-    (user,) = users_of(result)
-    return user if user.name == "ttir.slice_static" else None
-
-
-def _count_of_first(op: Operation, shape: tuple[int, ...], dim: int) -> int | None:
-    """How many of the first elements along a dimension a slice takes; None of another one."""
-    begins, ends, steps = (integers_in(op.properties.get(name)) for name in ("begins", "ends", "step"))
-    wanted = [*shape]
-    wanted[dim] = ends[dim]
-    return ends[dim] if [*begins] == [0] * len(shape) and [*ends] == wanted and {*steps} == {1} else None
