@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import torch
 
 from benchmarks.texts.passes_keep_results import after_passes, disagreement, results_of
 from ttnn_jit.dialects import print_module
@@ -104,3 +105,28 @@ def test_parts_become_a_composite_operation_with_their_results(text, name):
 )
 def test_near_misses_are_not_fused(text, name):
     assert f'"ttir.{name}"' not in fused(text)
+
+
+SORTED = """
+func.func @f(%x: tensor<3x8xf32>) -> (tensor<3x5xf32>, tensor<3x5xsi32>) {{
+  %values, %indices = "ttir.sort"(%x) <{{descending = {descending}, dim = -1 : si32, stable = false}}>
+      : (tensor<3x8xf32>) -> (tensor<3x8xf32>, tensor<3x8xsi32>)
+  %0 = "ttir.slice_static"(%values) <{{{slice}}}> : (tensor<3x8xf32>) -> tensor<3x5xf32>
+  %1 = "ttir.slice_static"(%indices) <{{{slice}}}> : (tensor<3x8xsi32>) -> tensor<3x5xsi32>
+  return %0, %1 : tensor<3x5xf32>, tensor<3x5xsi32>
+}}
+"""
+FIRST = "begins = [0 : i32, 0 : i32], ends = [3 : i32, 5 : i32], step = [1 : i32, 1 : i32]"
+LAST = "begins = [0 : i32, 3 : i32], ends = [3 : i32, 8 : i32], step = [1 : i32, 1 : i32]"
+
+
+@pytest.mark.parametrize("descending", ["true", "false"])
+@pytest.mark.parametrize("part", [FIRST, LAST], ids=["first", "last"])
+def test_the_first_elements_of_a_sort_are_those_of_topk(descending, part):
+    text = SORTED.format(descending=descending, slice=part)
+    (module,) = parse_texts(text, "model.mlir")
+    wanted, inputs = results_of(module, None)
+    after = after_passes(text, "ttir-fusing{ir-version=2026-08}")
+    found, _ = results_of(after, inputs)
+    assert all(map(torch.equal, wanted, found))
+    assert ("ttir.topk" in print_module(after)) == (part is FIRST)

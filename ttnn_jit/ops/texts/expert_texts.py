@@ -112,12 +112,19 @@ def _dispatch(ops: Ops, call: TextCall) -> list[Value]:
     return _result_by_result(_of_groups(call, [*zip(call.input_tensor, call.expert_indices, strict=True)], found))
 
 
+_COLUMNS_OF_DEVICES: dict[str, Callable[[TextCall], int]] = {"expert_mapping": lambda _: 2}
+_NUMBERS_OF_DEVICES: dict[str, Callable[[TextCall], int]] = {
+    "tilize_expert_indices_tensor": lambda call: int(call.tilize_expert_mapping_tensor.shape[-1]),
+    "tilize_expert_mapping_tensor": lambda _: 1,  # a device that every mesh has
+}
+
 DISPATCH = text(
     "ttir.all_to_all_dispatch ttnn.all_to_all_dispatch",
     "input_tensor expert_indices expert_mapping",
     _dispatch,
     expert_goldens.dispatch,
     role=Role.EXCHANGES,
+    index_limits=_COLUMNS_OF_DEVICES | {"expert_indices": lambda call: call.expert_mapping.shape[-2]},
     num_devices=REQUIRED,
     cluster_axis=REQUIRED,
 )
@@ -141,6 +148,10 @@ DISPATCH_WITH_SCORES = text(
     _dispatch_with_scores,
     expert_goldens.dispatch_with_scores,
     role=Role.EXCHANGES,
+    index_limits={
+        "expert_indices": lambda call: call.expert_mapping.shape[-1],
+        "expert_mapping": lambda _: 1,  # a device that every mesh has
+    },
     num_devices=REQUIRED,
     cluster_axis=REQUIRED,
 )
@@ -191,6 +202,7 @@ COMBINE = text(
     _combine,
     expert_goldens.combine,
     role=Role.EXCHANGES,
+    index_limits=_COLUMNS_OF_DEVICES | {"expert_metadata": lambda call: call.expert_mapping.shape[-2]},
     num_devices=REQUIRED,
     cluster_axis=REQUIRED,
     num_experts_per_tok=None,
@@ -235,6 +247,7 @@ REMAP = text(
     lambda ops, call: _result_by_result([_own_scores(ops, call, device) for device in range(len(call.topk_tensor))]),
     expert_goldens.remap,
     role=Role.EXCHANGES,
+    index_limits=_COLUMNS_OF_DEVICES | {"expert_metadata": lambda call: call.expert_mapping.shape[-2]},
     reduction_size=REQUIRED,
 )
 
@@ -312,6 +325,7 @@ COMPUTE = text(
     _compute,
     expert_goldens.compute,
     role=Role.EXCHANGES,
+    index_limits=_NUMBERS_OF_DEVICES,
     cluster_axis=REQUIRED,
     **_OF_EXPERTS,
 )
@@ -379,6 +393,7 @@ COMPUTE_PREPARED = text(
     lambda ops, call: _compute(ops, _unprepared(ops, call)),
     expert_goldens.compute_prepared,
     role=Role.EXCHANGES,
+    index_limits=_NUMBERS_OF_DEVICES,
     has_bias=False,
     cluster_axis=REQUIRED,
     mux_core_range_set=None,
