@@ -13,11 +13,12 @@ import statistics
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from typing import Any, Protocol, TypeVar
 
 from benchmarks.harness.contenders import TUNED_ALLOCATOR
-from benchmarks.harness.harness import spread
+from benchmarks.harness.harness import Step, spread
 from benchmarks.harness.process import Process, ProcessFailedError
 from benchmarks.harness.timing import times_of
 
@@ -127,6 +128,49 @@ def turns() -> Iterator[Turns]:
     """Contenders with separate disk caches, which start empty."""
     with tempfile.TemporaryDirectory() as cache, contextlib.closing(Turns(cache)) as running:
         yield running
+
+
+class ThreadedCase(Protocol):
+    """A dataclass of what is measured, whose fields the function that prepares a contender takes."""
+
+    @property
+    def name(self) -> str:
+        """The case in tables."""
+
+    @property
+    def threads(self) -> int:
+        """The number of threads."""
+
+
+Threaded = TypeVar("Threaded", bound=ThreadedCase)
+
+
+def steps_of(
+    running: Turns,
+    cases: Iterable[ThreadedCase],
+    contenders: Sequence[str],
+    prepare: Callable[..., float],
+    rounds: int,
+    slack: float,
+) -> list[Step]:
+    """A step per case; `slack` is its expected time over the measuring time of all contenders."""
+    return [
+        Step(
+            case.name,
+            slack * SECONDS * rounds * len(contenders),
+            partial(running.measured, contenders, prepare, asdict(case), rounds, case.threads),
+        )
+        for case in cases
+    ]
+
+
+def by_threads(cases: Sequence[Threaded], table: Callable[[Sequence[Threaded]], str]) -> str:
+    """A section per number of threads, with the table of its cases."""
+    counts = dict.fromkeys(case.threads for case in cases)
+    return "\n".join(
+        f"## {count} thread{'s' * (count > 1)}\n\n{table([case for case in cases if case.threads == count])}"
+        for count in counts
+    )
 
 
 def least(found: Figures, contender: str) -> float:

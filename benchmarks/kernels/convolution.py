@@ -14,20 +14,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from benchmarks.harness.harness import Benchmark, Plots, Step, main, table
 from benchmarks.harness.turns import (
     OURS,
-    SECONDS,
     Call,
     geometric_rows,
     least,
     ratio,
     ratio_of_medians,
     set_call,
+    steps_of,
     thread_counts,
     turns,
 )
@@ -257,17 +257,9 @@ def _torchs(layer: Layer, tensors: Sequence[Any], compiled: bool) -> Call:
 @contextmanager
 def steps(quick: bool) -> Iterator[Sequence[Step]]:
     """A step per case."""
-    rounds = 2 if quick else 3
     roofs = [Step(name, 6, partial(measured_roofs, quick)) for name in _ROOFS]
     with turns() as running:
-        measured = [
-            Step(
-                case.name,
-                3 * SECONDS * rounds * len(CONTENDERS),
-                lambda case=case: running.measured(CONTENDERS, prepare, asdict(case), rounds, case.threads),
-            )
-            for case in cases(quick)
-        ]
+        measured = steps_of(running, cases(quick), CONTENDERS, prepare, 2 if quick else 3, 3)
         yield [roofs[0], *measured, roofs[1]]
 
 

@@ -9,19 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from benchmarks.harness.harness import Benchmark, Plots, Step, main, table
 from benchmarks.harness.turns import (
     OURS,
-    SECONDS,
     Call,
+    by_threads,
     geometric_rows,
     least,
     ratio,
     ratio_of_medians,
     set_call,
+    steps_of,
     thread_counts,
     turns,
 )
@@ -180,26 +182,14 @@ def _torchs(work: Work, tensors: Sequence[Any], compiled: bool) -> Call:
 @contextmanager
 def steps(quick: bool) -> Iterator[Sequence[Step]]:
     """A step per case."""
-    rounds = 2 if quick else 4
     with turns() as running:
-        yield [
-            Step(
-                case.name,
-                2 * SECONDS * rounds * len(CONTENDERS),
-                lambda case=case: running.measured(CONTENDERS, prepare, asdict(case), rounds, case.threads),
-            )
-            for case in cases(quick)
-        ]
+        yield steps_of(running, cases(quick), CONTENDERS, prepare, 2 if quick else 4, 2)
 
 
 def report(results: Mapping[str, Any], plots: Plots) -> str:  # noqa: ARG001 - a table says it all
     """A table per number of threads."""
     measured = [case for case in cases(quick=False) if case.name in results]
-    counts = dict.fromkeys(case.threads for case in measured)
-    return "\n".join(
-        f"## {count} thread{'s' * (count > 1)}\n\n{_table(results, [c for c in measured if c.threads == count])}"
-        for count in counts
-    )
+    return by_threads(measured, partial(_table, results))
 
 
 def summary(results: Mapping[str, Any]) -> list[list[str]]:

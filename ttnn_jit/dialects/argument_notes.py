@@ -86,12 +86,6 @@ def _numbers(attribute: Attribute | None) -> tuple[int, ...]:
     return tuple(map(int, attribute.get_values())) if isinstance(attribute, DenseArrayBase) else ()
 
 
-def forget_shared_blocks(function: FuncOp) -> None:
-    """Remove the notes of shared memory, which is a matter of each rank."""
-    if function.arg_attrs is not None:
-        function.arg_attrs = argument_attributes(each._replace(blocks=()) for each in argument_notes(function))
-
-
 def hidden_inputs_of(function: FuncOp) -> tuple[tuple[str, TensorSpec], ...]:
     """The names and specs of the arguments that have names."""
     named = zip(argument_notes(function), function.args, strict=True)

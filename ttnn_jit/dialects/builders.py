@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.affine import ForOp, YieldOp
@@ -41,12 +41,6 @@ from ttnn_jit.specs.tensor_spec import DataType
 
 for _foreign in (ForOp, scf.ForOp, arith.ConstantOp, memref.SubviewOp, LinalgGenericOp, FuncOp, ModuleOp):
     read_directly(_foreign)
-
-
-@cache
-def identity_map(rank: int) -> AffineMapAttr:
-    """``affine_map<(d0, d1) -> (d0, d1)>`` of that rank."""
-    return AffineMapAttr(AffineMap.identity(rank))
 
 
 @memoized

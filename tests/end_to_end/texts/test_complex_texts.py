@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.end_to_end.texts.test_stablehlo_texts import assert_runs_alike, loaded, of_ops, ran
+from tests.end_to_end.texts.converted_texts import assert_runs_alike, loaded, of_ops, ran
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.tools.cli import main
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,20 @@ def test_the_workflow_builds_checks_runs_and_measures(ttrt, monkeypatch, tmp_pat
     names = {path.name for path in tmp_path.iterdir()}
     assert {"run_results.json", "perf_results.json", "ttrt_report.xml", "ttrt-artifacts"} <= names
     assert "42" in STEPS["Run them, and compare every operation"]["run"]
+
+
+def test_steps_without_ttrt_are_commands_that_other_tests_run():
+    others = {name: step["run"] for name, step in STEPS.items() if not commands_of(step["run"])}
+    assert others.keys() == {"Install", "Build the binaries", "Run them in a session"}
+    assert others["Install"] in (DOCS.parent / "README.md").read_text()
+    assert others["Run them in a session"] == "python -m ttnn_jit docs/examples/compiled_binaries.py"  # test_docs.py
+
+
+@pytest.mark.parametrize(("status", "says"), [(0, ""), (1, ""), (42, "::error::results differ from their goldens")])
+def test_the_workflow_tells_wrong_results_from_failures(status, says):
+    script = f"ttrt() {{ return {status}; }}\n{STEPS['Run them, and compare every operation']['run']}"
+    done = subprocess.run(["bash", "-e", "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip()) == (status, says)
 
 
 def test_the_command_is_also_one_of_ttnn_jit(capsys):

@@ -7,8 +7,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from xdsl.dialects import func
-from xdsl.dialects.builtin import Float32Type, FloatAttr, IntegerAttr, ModuleOp, StringAttr, UnitAttr, f32, i64
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    Float32Type,
+    FloatAttr,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    UnitAttr,
+    f32,
+    i64,
+)
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineMap
 
 from ttnn_jit import ops
 from ttnn_jit.diagnostics.source import Location
@@ -120,7 +131,7 @@ def kernel_modules(draw: st.DrawFn) -> ModuleOp:
     generic = d2m.GenericOp.create(
         operands=(*function.args, empty.result),
         result_types=(type_,),
-        properties=kernel_properties(grid_attr(1, 1), (builders.identity_map(2),) * (inputs + 1)),
+        properties=kernel_properties(grid_attr(1, 1), (AffineMapAttr(AffineMap.identity(2)),) * (inputs + 1)),
         regions=(Region(body),),
     )
     generic.attributes.update(draw(discardable))

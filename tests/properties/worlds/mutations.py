@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import collections
 import enum
 import functools
 import random
@@ -191,7 +192,9 @@ class Mutator:
         return made + [f"{{e}}.__class__ = {other}" for other in alike[:3]] * 2
 
 
-_TABLES: tuple[tuple[type, tuple[str, ...]], ...] = ((list, _LIST), (dict, _DICT), (set, _SET))
+_TABLES: tuple[tuple[type, tuple[str, ...]], ...] = (
+    (list, _LIST), (dict, _DICT), (set, _SET), (collections.deque, _DEQUE),
+)  # fmt: skip
 
 
 def _named(kind: type) -> set[str]:

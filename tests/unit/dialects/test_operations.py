@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 import pytest
 from xdsl.dialects import func
-from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr, SymbolRefAttr, UnknownLoc, f32
+from xdsl.dialects.builtin import AffineMapAttr, DictionaryAttr, ModuleOp, StringAttr, SymbolRefAttr, UnknownLoc, f32
 from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineMap
 
 from ttnn_jit import ops
 from ttnn_jit.dialects import affine, builders, d2m, operation_of, parse_module, print_module, ttir, ttnn, verify
@@ -101,7 +102,7 @@ def _generic(tensor: SSAValue) -> list[Operation]:
     body = Block(arg_types=[TILE, TILE])
     negated = d2m.TILE_OP_OF[ops.OVERLOADS["neg"][0]].make([body.args[0]], TILE)
     body.add_ops([negated, builders.linalg_yield([negated.result])])
-    shape = KernelShape(grid_attr(1, 1), (builders.identity_map(2),) * 2, (d2m.cb_type(SHARD),) * 2)
+    shape = KernelShape(grid_attr(1, 1), (AffineMapAttr(AffineMap.identity(2)),) * 2, (d2m.cb_type(SHARD),) * 2)
     empty = d2m.EmptyOp.make(TENSOR)
     return [empty, kernel_op([tensor], empty.result, shape, body, UnknownLoc())]
 

@@ -133,8 +133,6 @@ def _index_spec(wanted: TensorSpec, count: int) -> TensorSpec:
 
 # --- Products ---------------------------------------------------------------------------------------------------------
 
-Statics = tuple[int | None, bool, bool]
-
 
 def _batches(a: Shape, b: Shape, indices: Shape | None, a_is_sparse: bool) -> tuple[tuple[int, ...], ...]:
     """The batch dimensions of both operands, after `indices` have selected matrices, and of the result."""

@@ -98,7 +98,6 @@ def _of_group(
 
 _CHANNEL: dict[str, Any] = {"channel_handle": None, "use_global_device_ids": False}
 _KINDS = {"ttir.sum": "sum", "ttir.prod": "prod", "ttir.max": "max", "ttir.min": "min"}
-_FLAGS = {"ttir.reduce_or": "max", "ttir.reduce_and": "min", "ttir.max": "max", "ttir.min": "min"}
 
 
 def _kind(call: TextCall) -> str:

@@ -13,7 +13,6 @@ from ttnn_jit.ops.language.operation import torch_function
 from ttnn_jit.ops.language.parameter import CHOICE, FLOAT, Parameter
 from ttnn_jit.specs.extents.extent import applied
 
-_ROOT_2 = math.sqrt(2.0)
 _LN_2, _LN_10 = math.log(2.0), math.log(10.0)
 
 

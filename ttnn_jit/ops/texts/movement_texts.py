@@ -6,7 +6,6 @@ import itertools
 import math
 import re
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
@@ -229,6 +228,7 @@ def _gathered_slices(ops: Ops, call: TextCall) -> Value:
     x, sizes, axes = call.input, call.slice_sizes, call.start_index_map
     if call.operand_batching_dims:
         raise ShapeError("operand_batching_dims are given, and none are executed")
+    _require_slices(call)
     index = call.index
     if index.spec.dtype.itemsize >= 4 and not index.spec.dtype.compute.is_signed:
         index = ops.minimum(index, DataType.INT32.values[-1])  # larger ones would become negative
@@ -264,6 +264,18 @@ def _gathered_slices(ops: Ops, call: TextCall) -> Value:
     others = [axis for axis in range(rank) if axis not in call.offset_dims]
     places = [*others, *call.offset_dims]
     return _permuted(ops, whole, [places.index(axis) for axis in range(rank)])
+
+
+def _require_slices(call: TextCall) -> None:
+    """Refuses slices and axes that the operand does not have."""
+    shape = call.input.shape
+    for name in ("start_index_map", "collapsed_slice_dims"):
+        wrong = [axis for axis in getattr(call, name) if not 0 <= axis < len(shape)]
+        if wrong:
+            raise ShapeError(f"`{name}` has the dimension {wrong[0]}, and the operand has {len(shape)}")
+    sizes = call.slice_sizes
+    if len(sizes) != len(shape) or not all(0 < size <= extent for size, extent in zip(sizes, shape, strict=True)):
+        raise ShapeError(f"`slice_sizes` {[*sizes]} are none of a tensor of shape {[*shape]}")
 
 
 def _permuted(ops: Ops, x: Value, order: Any) -> Value:
@@ -374,16 +386,23 @@ def rearrangement(pattern: str, shape: Sequence[int]) -> tuple[list[int], list[i
     return [names.index(name) for name in wanted], merged
 
 
-def _rearranged(reshape: Any, permute: Any, call: TextCall) -> Any:
+def _rearranged(ops: Ops, call: TextCall) -> Value:
     order, merged = rearrangement(call.pattern, call.input.shape)
-    return reshape(permute(call.input, order), tuple(merged))
+    return ops.reshaped(_permuted(ops, call.input, order), tuple(merged))
+
+
+def _rearranged_in_torch(torch: Any, call: TextCall) -> Any:
+    left, right = call.pattern.split("->")
+    letters = {name: chr(ord("a") + place) for place, name in enumerate(left.split())}
+    order = "".join(letters[name] for name in re.findall(r"[^\W\d]\w*", right))
+    return torch.einsum(f"{''.join(letters.values())}->{order}", call.input).reshape(tuple(call.result.shape))
 
 
 REARRANGE = text(
     "ttir.rearrange",
     "input",
-    lambda ops, call: _rearranged(ops.reshaped, partial(_permuted, ops), call),
-    lambda torch, call: _rearranged(torch.reshape, torch.permute, call),
+    _rearranged,
+    _rearranged_in_torch,
     pattern=REQUIRED,
     moves=True,
 )

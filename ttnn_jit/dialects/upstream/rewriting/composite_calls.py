@@ -120,17 +120,29 @@ def inline(op: Operation, rewriter: Rewriter) -> None:
     Raises:
         CompileError: It names no function of one block.
     """
+    _, results = write_out(op)
+    rewriter.replace(op, results)
+
+
+def write_out(op: Operation) -> tuple[list[Operation], list[SSAValue]]:
+    """Copies the operations of a composite's function before it: the copies, and the values that replace its results.
+
+    Raises:
+        CompileError: It names no function of one block.
+    """
     named = op.properties["decomposition"]
     function = symbol_around(op, named.root_reference.data) if isinstance(named, SymbolRefAttr) else None
     if not isinstance(function, FuncOp) or len(function.body.blocks) != 1:
         raise CompileError("the `decomposition` of a composite is a function of one block", location=location_of(op))
     block = function.body.block
     values: dict[SSAValue, SSAValue] = dict(zip(block.args, op.operands, strict=True))
+    made: list[Operation] = []
     for each in block.ops:
         if isinstance(each, ReturnOp):
-            rewriter.replace(op, [values.get(value, value) for value in each.operands])
-            return
-        insert_before(each.clone(values), op)
+            return made, [values.get(value, value) for value in each.operands]
+        made.append(each.clone(values))
+        insert_before(made[-1], op)
+    raise CompileError("the `decomposition` of a composite ends without a return", location=location_of(op))
 
 
 def decomposition_names(module: ModuleOp) -> set[str]:

@@ -13,12 +13,10 @@ from xdsl.dialects.builtin import DenseArrayBase, DictionaryAttr, FunctionType, 
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 
-from ttnn_jit.diagnostics.errors import CompileError
-from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.dialects.upstream.rewriting.composite_calls import write_out
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import integers_in
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
-from ttnn_jit.dialects.upstream.rules.view import symbol_around
-from ttnn_jit.dialects.writing.editing import erase, insert_before
+from ttnn_jit.dialects.writing.editing import erase
 
 STABLEHLO_COMPOSITE = "stablehlo.composite"
 _CALL = "stablehlo.custom_call"
@@ -52,21 +50,10 @@ def flatten_composite(op: Operation, rewriter: Rewriter) -> None:
     Raises:
         CompileError: It names no function of one block.
     """
+    made, results = write_out(op)
     named = op.properties["decomposition"]
-    function = symbol_around(op, named.root_reference.data) if isinstance(named, SymbolRefAttr) else None
-    if not isinstance(function, FuncOp) or len(function.body.blocks) != 1:
-        raise CompileError("the `decomposition` of a composite is a function of one block", location=location_of(op))
-    block = function.body.block
-    values: dict[SSAValue, SSAValue] = dict(zip(block.args, op.operands, strict=True))
-    made: list[Operation] = []
-    results: list[SSAValue] = []
-    for each in block.ops:
-        if isinstance(each, ReturnOp):
-            results = [values.get(value, value) for value in each.operands]
-            break
-        made.append(each.clone(values))
-        insert_before(made[-1], op)
-    _note(made, StringAttr(f"composite_{function.sym_name.data}"), op)
+    assert isinstance(named, SymbolRefAttr), "it is written out"
+    _note(made, StringAttr(f"composite_{named.root_reference.data}"), op)
     _note_results(made, results)
     rewriter.replace(op, results)
 

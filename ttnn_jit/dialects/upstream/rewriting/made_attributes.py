@@ -27,6 +27,7 @@ from xdsl.ir import Attribute
 
 from ttnn_jit.dialects.text.parsing import SourceText
 from ttnn_jit.dialects.upstream.context import UpstreamContext
+from ttnn_jit.dialects.upstream.rules.view import integers_in as integers_in  # noqa: PLC0414 - read as they are made
 from ttnn_jit.dialects.upstream.upstream_parser import SplatElementsAttr, UpstreamParser
 
 si32 = IntegerType(32, Signedness.SIGNED)
@@ -83,19 +84,6 @@ def dense_i64(values: Sequence[int]) -> Attribute:
 def ttnn_shape(values: Sequence[int]) -> Attribute:
     """``#ttnn.shape<1x2>``."""
     return parsed(f"#ttnn.shape<{'x'.join(map(str, values))}>")
-
-
-def integers_in(attribute: Attribute | None) -> list[int]:
-    """The integers of an attribute: one, an array or a dense array; empty if it is absent."""
-    match attribute:
-        case IntegerAttr():
-            return [int(attribute.value.data)]
-        case ArrayAttr():
-            return [int(each.value.data) for each in attribute if isinstance(each, IntegerAttr)]
-        case DenseArrayBase():
-            return [int(each) for each in attribute.get_values()]
-        case _:
-            return []
 
 
 def splat_number(attribute: Attribute | None) -> float | int | None:

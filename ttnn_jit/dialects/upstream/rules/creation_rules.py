@@ -9,7 +9,7 @@ from xdsl.ir import Attribute, Operation
 
 from ttnn_jit.dialects.ttcore import TileType
 from ttnn_jit.dialects.ttnn_attributes import BufferTypeAttr, ShapeAttr, TTNNLayoutAttr
-from ttnn_jit.dialects.upstream.rules.view import View, broadcast, fail, integers_of, joined, require
+from ttnn_jit.dialects.upstream.rules.view import View, broadcast, fail, integers_in, joined, require
 from ttnn_jit.dialects.upstream.table_attributes import TableAttribute
 
 
@@ -86,7 +86,7 @@ def verify_repeat(op: Operation) -> None:
     """Each dimension is that of the input times its number."""
     view = View(op)
     given = op.properties.get("repeat_dimensions", op.properties.get("repeat_dims"))
-    times = [*given.data] if isinstance(given, ShapeAttr) else integers_of(given)
+    times = [*given.data] if isinstance(given, ShapeAttr) else integers_in(given)
     source, result = view.shape("input"), [*view.result().get_shape()]
     rank = f"Input tensor rank {len(source)} doesn't match the"
     require(len(source) == len(times), f"{rank} number of repeat dimensions {len(times)}.")

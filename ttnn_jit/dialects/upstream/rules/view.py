@@ -55,7 +55,7 @@ class View:
 
     def integers(self, name: str) -> list[int]:
         """An attribute of one or several integers; empty if it is absent."""
-        return integers_of(self.attribute(name))
+        return integers_in(self.attribute(name))
 
     def several(self, name: str, counts: Sequence[int], what: str, said: str) -> list[int]:
         """An attribute of integers of which there may be `counts`; one stands for all.
@@ -96,8 +96,8 @@ def symbol_around(op: Operation, name: str) -> Operation | None:
     return None
 
 
-def integers_of(attribute: Attribute | None) -> list[int]:
-    """The integers of an attribute."""
+def integers_in(attribute: Attribute | None) -> list[int]:
+    """The integers of an attribute: one, an array or a dense array; empty if it is absent."""
     match attribute:
         case IntegerAttr():
             return [int(attribute.value.data)]

@@ -246,13 +246,6 @@ def _composer_dims(dims: Sequence[int], mesh: Sequence[int], rank: int) -> list[
     return found
 
 
-def _memory_and_type(type_: TensorType[Attribute]) -> dict[str, Attribute | None]:
-    return {
-        "memory_config": LayoutView(type_).memory_config(),
-        "dtype": data_type_attribute(type_.get_element_type()),
-    }
-
-
 @_of("ttir.collective_broadcast")
 def _collective_broadcast(op: Operation, rewriter: Rewriter) -> list[SSAValue]:
     type_, mesh = _result(op), mesh_of(op)
