@@ -42,6 +42,8 @@ OPS = {
     "int64 clamp": "ttir.clamp_tensor : 3x8xi64, 3x8xi64, 3x8xi64 -> 3x8xi64",
     "int64 where": "ttir.where : 3x8xi1, 3x8xi64, 3x8xi64 -> 3x8xi64",
     "int64 to float": "ttir.typecast : 3x8xi64 -> 3x8xf32",
+    "padding that cuts": ("ttir.pad {padding = array<i32: 1, 0, -1, -2>, value = 2.0 : f32} : 3x8xf32 -> 4x5xf32"),
+    "padding that only cuts": ("ttir.pad {padding = array<i32: 0, -1, 0, -2>, value = 2.0 : f32} : 3x8xf32 -> 2x6xf32"),
     "int32 mean": "ttir.mean {dim_arg = [1 : i32], keep_dim = true} : 3x8xi32 -> 3x1xi32",
     "unsigned shift": "ttir.logical_right_shift : 3x8xui32, 3x8xui32 -> 3x8xui32",
     "broadcast": "ttir.broadcast {broadcast_dimensions = array<i64: 3, 1>} : 1x8xf32 -> 3x8xf32",

@@ -78,7 +78,7 @@ OTHER_MEANINGS = {
         ): "a method of the builder, or a part of its call"
         for dialect, words in (
             ("stablehlo", ("clamp", "gather", "pad", "reshape")),
-            ("ttir", ("clamp_scalar", "max", "min", "reshape", "slice_static", "sparse_matmul", "topk")),
+            ("ttir", ("clamp_scalar", "max", "min", "reshape", "slice_static", "topk")),
             ("ttnn", ("clamp_scalar", "max", "min", "repeat", "reshape", "typecast")),
         )
         for word in words

@@ -120,6 +120,8 @@ class TTIRBuilder(DebugMethods, FunctionBuilder):
         if name in _SHAPED:
             dtype = given.get("dtype") or given.get("output_type") or torch.float32
             given["result_types"] = [self.tensor_type(given[_SHAPED[name]], dtype)]
+        if given.get("nnz") == 0:  # no number is stated
+            given["nnz"] = None
         if given.get("dim_arg", ()) is None:
             given["dim_arg"] = [*range(len(self.get_shape(given["input"])))]
         adapt = _ADAPTED.get(name)
@@ -201,7 +203,6 @@ _ADAPTED: dict[str, Callable[[TTIRBuilder, Mapping[str, Any]], dict[str, Any]]] 
     "ttir.reshape": TTIRBuilder._reshape,
     "ttir.get_dimension_size": lambda own, _: {"result_types": [own.tensor_type([1], torch.int32)]},
     "ttir.embedding_backward": lambda _, given: {"result_types": [given["weight"].type]},
-    "ttir.sparse_matmul": lambda _, given: {"nnz": given["nnz"] or None},
     "ttir.all_to_all_dispatch": lambda own, given: own.types_given(given, "dispatched", "metadata"),
     "ttir.all_to_all_dispatch_metadata": lambda own, given: own.types_given(given, "dispatched", "indices", "scores"),
     "ttir.all_to_all_combine": lambda own, given: own.types_given(given, "output"),

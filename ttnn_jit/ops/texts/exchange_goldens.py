@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ttnn_jit.ops.families.text_operation import DenseNumbers, TextCall
+from ttnn_jit.ops.families.text_operation import DenseNumbers, OpenResult, TextCall
 
 
 def along_axis(torch: Any, call: TextCall, tensors: Sequence[Any]) -> Any:
@@ -155,6 +155,15 @@ def permuted(torch: Any, inputs: Sequence[Any], pairs: DenseNumbers) -> list[Any
 
 
 # --- Shards of a mesh -------------------------------------------------------------------------------------------------
+
+
+def count_of_parts(call: TextCall, dim: int) -> int:
+    """Into how many parts a dimension is cut: by the shapes, or by `shard_shape` where that of the result is asked."""
+    if isinstance(call.result, OpenResult):
+        return int(call.shard_shape[dim])
+    extents = call.input[0].shape[dim], call.result.shape[dim]
+    whole, part = extents if call.shard_direction == "full_to_shard" else reversed(extents)
+    return int(whole // part)
 
 
 def sharded(inputs: Sequence[Any], mesh: Sequence[int], dims: Sequence[int], counts: Sequence[int]) -> list[Any]:

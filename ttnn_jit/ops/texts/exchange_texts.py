@@ -391,10 +391,8 @@ def _sharded_in_torch(torch: Any, call: TextCall) -> list[Any]:
     mesh = [*(1,) * (2 - len(call.mesh)), *call.mesh]
     dims = [dim if dim < len(call.shard_shape) else -1 for dim in call.shard_dims]
     shared = [dim >= 0 and dims.count(dim) > 1 for dim in dims]
-    sizes = [tuple(call.input[0].shape), tuple(call.result.shape)]
-    whole, part = sizes if call.shard_direction == "full_to_shard" else reversed(sizes)
     counts = [
-        extent if of_several else whole[dim] // part[dim] if dim >= 0 else 1
+        extent if of_several else exchange_goldens.count_of_parts(call, dim) if dim >= 0 else 1
         for dim, of_several, extent in zip(dims, shared, mesh, strict=False)
     ]
     if call.shard_direction == "full_to_shard":

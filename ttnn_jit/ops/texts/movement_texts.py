@@ -46,10 +46,19 @@ def _pairs(numbers: tuple[int, ...]) -> list[tuple[int, int]]:
     return [(numbers[at], numbers[at + 1]) for at in range(0, len(numbers), 2)]
 
 
+def _padded(ops: Ops, call: TextCall) -> Value:
+    """Numbers below 0 cut elements off."""
+    x, pairs = call.input, _pairs(call.padding)
+    for axis, (low, high) in enumerate(pairs):
+        x = ops.part(x, axis, max(0, -low), x.shape[axis] - max(0, -high))
+    wide = [(max(0, low), max(0, high)) for low, high in pairs]
+    return x if pairs != wide and not any(map(any, wide)) else ops.pad(x, wide, call.value)
+
+
 PAD = text(
     "ttir.pad ttnn.pad",
     "input",
-    lambda ops, call: ops.pad(call.input, _pairs(call.padding), call.value),
+    _padded,
     lambda torch, call: torch.nn.functional.pad(
         call.input, [each for pair in reversed(_pairs(call.padding)) for each in pair], value=call.value
     ),
