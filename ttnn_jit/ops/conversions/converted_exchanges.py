@@ -23,7 +23,6 @@ from ttnn_jit.ops.texts.exchange_texts import (
     by_group,
     check_devices,
     folded,
-    narrowed,
     parts_of,
     sources,
 )
@@ -372,16 +371,25 @@ def _stated(call: TextCall, kind: str) -> str:
     return given
 
 
-def _cut(call: TextCall, part: Any) -> list[Any]:
-    inputs = call.input
-    tiling = tiling_of_text(_stated(call, PRODUCER + _SHARDING), len(inputs[0].shape), len(inputs))
-    return [tiling.part_of(each, device, part) for device, each in enumerate(inputs)]
+def _tiling(call: TextCall, attribute: str) -> Tiling:
+    return tiling_of_text(_stated(call, attribute), len(call.input[0].shape), len(call.input))
 
 
-def _joined(call: TextCall, join: Any) -> list[Any]:
-    inputs = call.input
-    tiling = tiling_of_text(_stated(call, _SHARDING), len(inputs[0].shape), len(inputs))
-    return [tiling.whole(inputs, join)] * len(inputs)
+def _cut(ops: Ops, call: TextCall) -> list[Any]:
+    tiling = _tiling(call, PRODUCER + _SHARDING)
+    return [tiling.part_of(each, device, ops.part) for device, each in enumerate(call.input)]
+
+
+def _cut_in_torch(torch: Any, call: TextCall) -> list[Any]:
+    return exchange_goldens.cut_by_tiles(torch, call.input, *_tiling(call, PRODUCER + _SHARDING))
+
+
+def _joined(ops: Ops, call: TextCall) -> list[Any]:
+    return [_tiling(call, _SHARDING).whole(call.input, ops.concat)] * len(call.input)
+
+
+def _joined_in_torch(torch: Any, call: TextCall) -> list[Any]:
+    return [exchange_goldens.joined_by_tiles(torch, call.input, *_tiling(call, _SHARDING))] * len(call.input)
 
 
 PRODUCER = "producer:"
@@ -437,8 +445,8 @@ FULL_TO_SHARD = replace(
         **_CALL,
         **{_SHARDING: None, PRODUCER + _SHARDING: None},
     ),
-    write=lambda ops, call: _cut(call, ops.part),
-    golden=lambda _, call: _cut(call, narrowed),
+    write=_cut,
+    golden=_cut_in_torch,
 )
 SHARD_TO_FULL = replace(
     conversion(
@@ -450,8 +458,8 @@ SHARD_TO_FULL = replace(
         **_CALL,
         **{_SHARDING: None},
     ),
-    write=lambda ops, call: _joined(call, ops.concat),
-    golden=lambda torch, call: _joined(call, torch.cat),
+    write=_joined,
+    golden=_joined_in_torch,
 )
 
 
