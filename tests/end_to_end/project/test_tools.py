@@ -378,7 +378,7 @@ def test_a_broken_module_and_an_unknown_pass_are_errors(tmp_path, capsys, dumps)
     broken = tmp_path / "broken.mlir"
     broken.write_text("module {")
     assert main(["opt", str(broken)]) == 1
-    assert main(["opt", str(dumps["frontend"]), "-p", "convert-ttnn-to-tir"]) == 2  # a wrong command line
+    assert main(["opt", str(dumps["frontend"]), "-p", "convert-ttnn-to-tir"]) == 2
     assert "did you mean" in capsys.readouterr().err
 
 
