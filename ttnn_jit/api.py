@@ -87,8 +87,9 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
 
     Args:
         fn: The function, when written bare as ``@jit``.
-        enable_cache: Keep compiled programs on disk. Programs in memory are always kept. The ttnn.jit document
-            defaults this to False; here it is True, so that a second process compiles nothing.
+        enable_cache: Keep compiled programs on disk. In memory a function always keeps its programs. The ttnn.jit
+            document defaults this to False; here it is True, so that a second process compiles nothing, nor does a
+            function that is defined anew, such as a closure.
         graph_capture: True traces the function, False interprets its source, None interprets it and traces only
             where there is no source to read. A trace executes the Python around the operations. A program that read
             ``random.random()``, ``time.time()`` or a file is used for one call, and a warning says so. The interpreter

@@ -4,7 +4,8 @@
 negative test, and prints how many execute: every result has the element type and the shape of the text, and every op
 agrees, on equal operands, with its golden. Each test file is split where ``-split-input-file`` splits it. A module in
 which the text of an error is expected counts as a negative test, and so does a file whose command line or path says
-that it is one.
+that it is one. Modules of which an op is declared to exchange data of devices, or to run on shards of devices, are
+counted apart as well.
 """
 
 from __future__ import annotations
@@ -15,15 +16,20 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
 
+from xdsl.dialects.builtin import ModuleOp
+
 from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.diagnostics.errors import TtnnJitError
-from ttnn_jit.dialects.text_calls.tensor_types import spec_in_text
+from ttnn_jit.dialects.text_calls.op_calls import declared_name
+from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text
 from ttnn_jit.frontend.ir.texts import entries_of, parse_texts
+from ttnn_jit.ops.families.text_operation import Role
+from ttnn_jit.ops.texts import text_operations
 from ttnn_jit.sessions.text_runs import GoldenRun
 from ttnn_jit.tools.texts.inputs import draw_inputs
 from ttnn_jit.tools.texts.run_text import mesh_of, target_of
@@ -80,18 +86,22 @@ class TooSlowError(Exception):
     """A module that took more CPU time than `--seconds`, however busy the machine is."""
 
 
-def executed(piece: Piece, elements: int) -> None:
-    """Runs a module as a whole and op by op.
+def has_collectives(modules: Iterable[ModuleOp]) -> bool:
+    """Whether an op is declared to exchange data of devices, or to run on their shards."""
+    declared = (text_operations().get(declared_name(op)) for module in modules for op in module.walk())
+    return any(each is not None and each.role in {Role.EXCHANGES, Role.SHARDS} for each in declared)
+
+
+def executed(piece: Piece, modules: Sequence[ModuleOp], elements: int) -> None:
+    """Runs the modules of a text as a whole and op by op.
 
     Raises:
-        Exception: It does not execute.
+        Exception: One does not execute.
     """
-    modules = parse_texts(piece.text, piece.place)
     assert modules, "there is no module"
     ran = 0
     for module in modules:
-        types = {value: value.type for op in module.walk() for value in op.results}
-        volume = sum(spec_in_text(each).volume for each in types.values() if str(each).startswith("tensor<"))
+        volume = _volume(module)
         if volume > elements:
             raise TooLargeError(f"{volume:,} elements")
         made = TextModule(module, target_of(None, module, piece.text), mesh_of(piece.mesh, module))
@@ -100,6 +110,13 @@ def executed(piece: Piece, elements: int) -> None:
             _run(made, name)
     if not ran:
         raise TtnnJitError("there is no function to run")
+
+
+def _volume(module: ModuleOp) -> int:
+    """How many elements all results of ops, and all arguments of functions and regions have."""
+    blocks = (block for op in module.walk() for region in op.regions for block in region.blocks)
+    values = [value for op in module.walk() for value in op.results] + [each for block in blocks for each in block.args]
+    return sum(spec_in_text(each.type).volume for each in values if is_tensor(each.type))
 
 
 def _run(module: TextModule, name: str) -> None:
@@ -118,6 +135,29 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
     raise TooSlowError("too slow")
 
 
+class Outcome(NamedTuple):
+    """What became of a module.
+
+    Attributes:
+        reason: One of `KINDS` but the second, or why it fails.
+        seconds: How long it took.
+        has_collectives: Whether devices exchange data in it; None of one that does not parse.
+    """
+
+    reason: str
+    seconds: float
+    has_collectives: bool | None
+
+    @property
+    def kind(self) -> str:
+        """One of `KINDS`."""
+        return self.reason if self.reason in KINDS else "fails"
+
+
+KINDS = ("executes", "fails", "too large", "too slow")
+_SHARES = {True: "with collectives", False: "without", None: "not parsed"}
+
+
 def main() -> None:
     """Prints the table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -125,58 +165,83 @@ def main() -> None:
     parser.add_argument("--only", default="", help="only files whose path contains this")
     parser.add_argument("--dialect", choices=DIALECTS)
     parser.add_argument("--elements", type=int, default=2**26, help="larger modules are reported apart")
-    parser.add_argument("--after", type=Path, help="only modules that are too large in this output of --verbose")
+    parser.add_argument("--after", type=Path, help="an output of --verbose: modules in it without --again are not run")
+    parser.add_argument("--again", default="too large", help="the beginning of an outcome; not-executes: all others")
     parser.add_argument("--seconds", type=int, default=60, help="modules that take more CPU time are reported apart")
     parser.add_argument("--part", default="0/1", help="I/N: every Nth module from the Ith on")
     parser.add_argument("--verbose", action="store_true", help="print the outcome of every module")
     options = parser.parse_args()
     signal.signal(signal.SIGPROF, _interrupt)
-    counts: Counter[tuple[str, str]] = Counter()
-    reasons: Counter[str] = Counter()
+    known = {} if options.after is None else _read_outcomes(options.after)
     first, step = map(int, options.part.split("/"))
     chosen = [each for each in pieces(options.tree) if options.only in each.place]
-    if options.after is not None:
-        rows = (line.split("\t") for line in options.after.read_text(encoding="utf-8").splitlines())
-        large = {row[0] for row in rows if row[-1] == "too large"}
-        chosen = [each for each in chosen if each.place in large]
-    for piece in chosen[first::step]:
-        if options.dialect not in {None, piece.dialect}:
+    outcomes: list[tuple[str, Outcome]] = []
+    for piece in [each for each in chosen if options.dialect in {None, each.dialect}][first::step]:
+        before = known.get(piece.place)
+        if before is None and options.after is not None:
             continue
-        outcome, seconds = _outcome(piece, options.elements, options.seconds)
-        kind = outcome if outcome in {"executes", "too large", "too slow"} else "fails"
-        counts[piece.dialect, kind] += 1
-        reasons[f"{piece.dialect}: {outcome}"] += kind == "fails"
+        if before is None or _runs_again(before, options.again):
+            outcome = _outcome(piece, options.elements, options.seconds)
+        else:
+            outcome = before
+        outcomes.append((piece.dialect, outcome))
         if options.verbose:
-            print(f"{piece.place}\t{piece.dialect}\t{seconds:.2f}\t{outcome}", flush=True)
+            share = _SHARES[outcome.has_collectives]
+            print(f"{piece.place}\t{piece.dialect}\t{share}\t{outcome.seconds:.2f}\t{outcome.reason}", flush=True)
+    _print_table(outcomes)
+
+
+def _runs_again(outcome: Outcome, again: str) -> bool:
+    return outcome.kind != "executes" if again == "not-executes" else outcome.reason.startswith(again)
+
+
+def _read_outcomes(output: Path) -> dict[str, Outcome]:
+    """The outcomes in an output of `--verbose`, by place."""
+    shares = {name: share for share, name in _SHARES.items()}
+    rows = (line.split("\t", 4) for line in output.read_text(encoding="utf-8").splitlines())
+    return {row[0]: Outcome(row[4], float(row[3]), shares[row[2]]) for row in rows if len(row) == 5}
+
+
+def _print_table(outcomes: Sequence[tuple[str, Outcome]]) -> None:
+    reasons = Counter(f"{dialect}: {each.reason}" for dialect, each in outcomes if each.kind == "fails")
     for reason, count in reasons.most_common():
-        if count:
-            print(f"{count:>5}  {reason}", file=sys.stderr)
+        print(f"{count:>5}  {reason}", file=sys.stderr)
     for dialect in DIALECTS:
-        total = sum(count for (each, _), count in counts.items() if each == dialect)
-        if total:
-            kinds = ", ".join(
-                f"{kind} {counts[dialect, kind]}" for kind in ("executes", "fails", "too large", "too slow")
-            )
-            print(f"{dialect}: {total} modules: {kinds} ({100 * counts[dialect, 'executes'] / total:.1f} %)")
+        found = [each for own, each in outcomes if own == dialect]
+        if found:
+            print(f"{dialect}: {_counted(found)}")
+        for share, name in _SHARES.items():
+            own = [each for each in found if each.has_collectives is share]
+            if own and len(own) < len(found):
+                print(f"  {name}: {_counted(own)}")
 
 
-def _outcome(piece: Piece, elements: int, limit: int) -> tuple[str, float]:
+def _counted(outcomes: Sequence[Outcome]) -> str:
+    counts = Counter(each.kind for each in outcomes)
+    kinds = ", ".join(f"{kind} {counts[kind]}" for kind in KINDS)
+    return f"{len(outcomes)} modules: {kinds} ({100 * counts['executes'] / len(outcomes):.1f} %)"
+
+
+def _outcome(piece: Piece, elements: int, limit: int) -> Outcome:
     begin = time.perf_counter()
+    collectives = None
     signal.setitimer(signal.ITIMER_PROF, limit)
     try:
-        executed(piece, elements)
-        outcome = "executes"
+        modules = parse_texts(piece.text, piece.place)
+        collectives = has_collectives(modules)
+        executed(piece, modules, elements)
+        reason = "executes"
     except TooLargeError:
-        outcome = "too large"
+        reason = "too large"
     except TooSlowError:
-        outcome = "too slow"
+        reason = "too slow"
     except TtnnJitError as error:
-        outcome = f"{type(error).__name__}: {error.message}".replace("\n", " ")
+        reason = f"{type(error).__name__}: {error.message}".replace("\n", " ")
     except Exception as error:  # noqa: BLE001 - any failure is an outcome of this yardstick
-        outcome = f"{type(error).__name__}: {error}".replace("\n", " ")
+        reason = f"{type(error).__name__}: {error}".replace("\n", " ")
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
-    return outcome[:300], time.perf_counter() - begin
+    return Outcome(reason[:300], time.perf_counter() - begin, collectives)
 
 
 if __name__ == "__main__":

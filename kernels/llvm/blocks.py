@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ttnn_jit.kernels.llvm.instructions import Instructions, Operand
 from ttnn_jit.kernels.llvm.types import Type
@@ -86,26 +86,32 @@ class Blocks(Instructions):
         Args:
             region: The region; its names must be free in this body.
             given: One value for each parameter.
-            constants: Values that replace constants of the region, by type and text of the constant.
+            constants: Values that replace constants of the region, by type and text of the constant; of constants of
+                one text, all or none.
         """
-        values, constants = dict(zip(region.parameters, given, strict=True)), constants or {}
-
-        def substituted(operands: Iterable[Value]) -> tuple[Value, ...]:
-            if not constants:
-                return tuple([values.get(each, each) for each in operands])
-            return tuple([constants.get((each.type, each)) or values.get(each, each) for each in operands])
-
+        arguments: dict[str, Value] = dict(zip(region.parameters, given, strict=True))
+        substituted = _substitution(arguments, constants or {})
         first, *code = region.body.code
         own = {id(each): Block(each.label, each.arguments, each.cost) for each in code if isinstance(each, Block)}
         blocks = {id(first): self.body.block, **own}
-        changed, write = None if constants else {*values}, self.body.code.append
+        write = self.body.code.append
         for item in code:
             if not isinstance(item, Block):
-                result, template, operands, cost = item
-                is_same = changed is not None and changed.isdisjoint(operands)
-                write(item if is_same else (result, template, substituted(operands), cost))
+                template, values, cost = item
+                write((template, substituted(values), cost))
                 continue
             block = blocks[id(item)]
             block.incoming = [(blocks[id(before)], substituted(given)) for before, given in item.incoming]
             self.begin(block)
         return [*substituted(region.results)]
+
+
+def _substitution(
+    values: dict[str, Value], constants: Mapping[tuple[Type, str], Value]
+) -> Callable[[Sequence[Value]], tuple[Value, ...]]:
+    """A function that replaces values by others, and constants, which are known by type and text."""
+    by_text = values | {text: value for (_, text), value in constants.items()}
+    if len(by_text) == len(values) + len(constants):  # their types need not be compared, which takes longer
+        find = by_text.get
+        return lambda given: tuple(map(find, given, given))  # what is not found is kept
+    return lambda given: tuple([constants.get((each.type, each)) or values.get(each, each) for each in given])

@@ -70,13 +70,13 @@ class Instructions:
             body.count += 1
             result = Value(f"%v{body.count}")
         result.type = type_
-        body.code.append((result, template, operands, _NONE if body.is_rare else cost))
+        body.code.append((f"  %s = {template}", (result, *operands), _NONE if body.is_rare else cost))
         return result
 
     def _emit_void(self, template: str, *operands: Value) -> Value:
         """Append an instruction without a result."""
         body = self.body
-        body.code.append((None, template, operands, _NONE if body.is_rare else _ONE))
+        body.code.append((f"  {template}", operands, _NONE if body.is_rare else _ONE))
         return _NOTHING
 
     def new(self, type_: Type, hint: str) -> Value:

@@ -6,6 +6,7 @@ import enum
 import struct
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
+from itertools import chain
 
 from ttnn_jit.kernels.llvm.types import I1, I32, I64, PTR, Type
 from ttnn_jit.ops.language.kinds import as_float32
@@ -179,10 +180,10 @@ class InstructionCost(enum.Enum):
     DIVISION = "a division or a square root, which overlaps with other instructions"
 
 
-Instruction = tuple[Value | None, str, tuple[Value, ...], InstructionCost]
-"""An instruction: ``result, template, operands, cost``; a bare tuple, because there are thousands.
+Instruction = tuple[str, tuple[Value, ...], InstructionCost]
+"""An instruction: ``template, values, cost``; a bare tuple, because there are thousands.
 
-The result is a value or None. The template is the text with ``%s`` for each operand, in order.
+The template is the line with ``%s`` for each value, in order: for the result, if it has one, and for the operands.
 """
 
 
@@ -229,7 +230,7 @@ def usual_instructions(code: Code) -> int:
     for item in code:
         if isinstance(item, Block):
             count += sum(cost is not rare for cost in item.costs())
-        elif item[3] is not rare:
+        elif item[2] is not rare:
             count += 1
     return count
 
@@ -240,8 +241,7 @@ def costs(code: Code) -> Iterable[InstructionCost]:
         if isinstance(item, Block):
             yield from item.costs()
         else:
-            *_, cost = item
-            yield cost
+            yield item[2]
 
 
 class Body:
@@ -282,17 +282,8 @@ class Body:
 
 def text_of(code: Code) -> str:
     """The text of the code."""
-    lines, values = list[str](), list[str]()  # one format operation is quicker than one for each line
-    for item in code:
-        if isinstance(item, Block):
-            lines.append("%s")
-            values.append(item.text)
-            continue
-        result, template, operands, _ = item
-        if result is None:
-            lines.append(f"  {template}")
-        else:
-            lines.append(f"  %s = {template}")
-            values.append(result)
-        values += operands
-    return "\n".join(lines) % tuple(values)
+    lines = [("%s", (item.text,)) if isinstance(item, Block) else item for item in code]
+    values = chain.from_iterable([item[1] for item in lines])
+    return "\n".join([item[0] for item in lines]) % tuple(
+        values
+    )  # one format operation: quicker than one for each line

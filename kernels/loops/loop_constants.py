@@ -6,9 +6,9 @@ a constant at every use.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from itertools import chain
 
-from ttnn_jit.kernels.llvm.values import Block, Code, Instruction, Literal, Value
+from ttnn_jit.kernels.llvm.values import Block, Code, Literal
 
 Constants = tuple[Literal, ...]
 
@@ -17,16 +17,10 @@ def constants_of(code: Code, most: int) -> Constants | None:
     """The distinct vector constants of `code`; None if there are more than `most`."""
     found: dict[tuple[str, str], Literal] = {}
     for item in code:
-        for each in _operands(item):
-            if isinstance(each, Literal) and each.type.lanes and not each.is_zero:
+        given = chain.from_iterable(each for _, each in item.incoming) if isinstance(item, Block) else item[1]
+        for each in given:
+            if each.__class__ is Literal and each.type.lanes and not each.is_zero:
                 found.setdefault((each.type, each), each)
         if len(found) > most:
             return None
     return tuple(found.values())
-
-
-def _operands(item: Instruction | Block) -> Sequence[Value]:
-    if isinstance(item, Block):
-        return [each for _, given in item.incoming for each in given]
-    _, _, operands, _ = item
-    return operands

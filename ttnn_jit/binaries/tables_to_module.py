@@ -62,9 +62,15 @@ def module_of_tree(schema: Schema, tree: Tree) -> ModuleOp:
     return module
 
 
+_MAX_DEVICES = 2**12
+"""More devices than any system has: a damaged number of them would be as many steps of every operation."""
+
+
 def _mesh(rows: int, columns: int) -> Attribute:
     if min(rows, columns) < 1:
         raise ProgramFormatError(f"a mesh has the shape {rows}x{columns}")
+    if rows * columns > _MAX_DEVICES:
+        raise ProgramFormatError(f"a mesh has {rows}x{columns} devices, and at most {_MAX_DEVICES} are executed")
     return parsed(f'#ttcore.meshes<[<"mesh" = {rows}x{columns}>]>')
 
 

@@ -191,7 +191,9 @@ def tensor_type(tree: Tree) -> TensorType[Any]:
     """
     shape = tree.get("shape", [])
     if any(extent < 0 for extent in shape):
-        raise ShapeError(f"a tensor has the shape {shape}")
+        raise ShapeError(f"a tensor of {len(shape)} dimensions has the extent {min(shape)}")
+    if len(shape) > _MAX_RANK or math.prod(max(1, extent) for extent in shape) > _MAX_ELEMENTS:
+        raise ShapeError(f"a tensor has {len(shape)} dimensions, and extents up to {max(shape)}: none is so large")
     memory = tree.get("layout", {}).get("memory_desc")
     if memory is None:
         raise DTypeError("a tensor has no layout, and so no data type")
@@ -201,6 +203,10 @@ def tensor_type(tree: Tree) -> TensorType[Any]:
     element = parsed_type(_ELEMENTS.get(keyword) or f"!ttcore.tile<32x32, {keyword}>")
     layout = _layout_attribute(tuple(shape), keyword, (rows, columns), memory)
     return TensorType(element, shape, layout)
+
+
+_MAX_RANK, _MAX_ELEMENTS = 64, 2**48
+"""Larger tensors are those of damaged files: torch has no more dimensions, and no machine as much memory."""
 
 
 def _layout_attribute(shape: tuple[int, ...], keyword: str, tile: tuple[int, int], memory: Tree) -> Attribute:
@@ -220,7 +226,7 @@ def _sharded_layout(shape: tuple[int, ...], element: str, tile: tuple[int, int],
     tiled = tile != (1, 1)
     shard = config["shard_spec"].get("shape", [])
     if len(shard) != 2 or min(shard) < 1:
-        raise ShapeError(f"a shard has the shape {shard}")
+        raise ShapeError(f"a shard has {len(shard)} extents, the least {min(shard, default=None)}")
     rows, columns, linear = collapsed(shape, tile[0])
     extents = [math.ceil(extent / step) for extent, step in zip(shard, tile, strict=True)]
     grid = [max(1, math.ceil(whole / part)) for whole, part in zip((rows, columns), shard, strict=True)]

@@ -173,7 +173,7 @@ class FunctionRequest:
     @cached_property
     def inputs(self) -> tuple[TensorSpec, ...]:
         """The specs in the arguments."""
-        return tuple(leaf for leaf in self._leaves if isinstance(leaf, TensorSpec))
+        return tuple([leaf for leaf in self._leaves if isinstance(leaf, TensorSpec)])
 
     def without_tensors(self) -> FunctionRequest:
         """The request without the tensors of the call; their marks go with them."""

@@ -73,6 +73,12 @@ class Template:
             if guard.terms in of_atoms and guard.least is not None and guard.least == guard.greatest
         }
 
+    @cached_property
+    def _evaluated(self) -> Formulas:
+        """The formulas without what only the compile needed."""
+        streamed = () if self.streamed is None else self.streamed.launches
+        return self.formulas.without_unused([*self.plan.numbers, *streamed])
+
     def plan_for(self, inputs: Sequence[TensorSpec], sizes: Sizes | None = None) -> ProgramPlan | None:
         """The plan for the sizes of a call, by default those of its inputs; None if the template does not hold."""
         found = self.instance(inputs, [*map(sizes_in, inputs)] if sizes is None else sizes)
@@ -86,7 +92,7 @@ class Template:
         symbols = self.symbols.values(sizes)
         if symbols is None:
             return None
-        atoms = self.formulas.values(symbols)
+        atoms = self._evaluated.values(symbols)
         if atoms is None:
             return None
         try:

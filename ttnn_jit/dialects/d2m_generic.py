@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Self
 
 from xdsl.dialects.builtin import (
@@ -104,6 +104,27 @@ class GenericOp(QuickOperation, IRDLOperation):
         """The numbers of this kernel, if its `canonical_kernel` has others (`set_canonical_kernel`)."""
         numbers: Sequence[Sequence[float]] = vars(self).get("_numbers", ())
         return numbers
+
+    @property
+    def form(self) -> Hashable | None:
+        """Its form, if the compile asked for it (`set_form`)."""
+        form: Hashable | None = vars(self).get("_form")
+        return form
+
+    @property
+    def known_reading(self) -> object | None:
+        """What the code generator has read of a kernel of this form; a kernel that has it is not lowered."""
+        return vars(self).get("_known_reading")
+
+    @property
+    def form_numbers(self) -> Sequence[Sequence[float]]:
+        """The numbers of this kernel, which are no part of its form, in the order of `NUMBERED`."""
+        numbers: Sequence[Sequence[float]] = vars(self).get("_form_numbers", ())
+        return numbers
+
+    def set_form(self, form: Hashable, numbers: Sequence[Sequence[float]]) -> None:
+        """Sets its form and numbers, and its reading if that is known; the text of the op shows none of them."""
+        self._form, self._form_numbers, self._known_reading = form, numbers, known_reading(form)
 
     @property
     def buffers(self) -> list[CBType]:
@@ -279,3 +300,32 @@ def _print_operands(printer: Printer, keyword: str, operands: Sequence[SSAValue]
         printer.print_string(" : ")
         printer.print_list([value.type for value in operands], printer.print_attribute)
     printer.print_string(")")
+
+
+# --- Readings of kernels, which equal kernels of other sizes share ---------------------------------------------------
+
+_MOST_READINGS = 256
+
+_READINGS: dict[Hashable, object] = {}
+"""Form of a kernel (transforms/kernels/equal_kernels.py) -> its reading (codegen/reading/kernel_reader.py), the least
+recently used first."""
+
+
+def known_reading(form: Hashable) -> object | None:
+    """The reading of the kernels of a form; None if none was read, or long ago."""
+    found = _READINGS.pop(form, None)
+    if found is not None:
+        _READINGS[form] = found
+    return found
+
+
+def keep_reading(form: Hashable, reading: object) -> None:
+    """Keeps the reading of a kernel for later ones of its form."""
+    _READINGS[form] = reading
+    while len(_READINGS) > _MOST_READINGS:
+        _READINGS.pop(next(iter(_READINGS)), None)
+
+
+def forget_readings() -> None:
+    """Drop all readings."""
+    _READINGS.clear()

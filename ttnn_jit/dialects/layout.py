@@ -47,9 +47,10 @@ _DTYPES = {element: dtype for dtype, element in ELEMENT_TYPES.items()}
 def tensor_type(spec: TensorSpec) -> TensorType[Attribute]:
     """``tensor<32x32xbf16, #ttnn_layout>`` of `spec`."""
     type_ = tensor_of(ELEMENT_TYPES[spec.dtype], spec.shape, layout_attribute(spec))
-    known = _read_spec(type_)
     in_trace = KEYS.memos is not None and isinstance(spec, SymbolicTensorSpec)
     table = KEYS.memos.setdefault(spec_of, {}) if KEYS.memos is not None and in_trace else _KNOWN
+    # Reading it gives the spec. A trace records what that needs of sizes, and a layout without its cores is refused.
+    known = _spec_of(type_) if in_trace or spec.memory_config.lacks_shard_spec else spec
     table[id(type_)] = type_, known
     return type_
 
@@ -108,7 +109,8 @@ def spec_of(type_: Attribute) -> TensorSpec:
     return _spec_of(type_)
 
 
-def _read_spec(type_: TensorType[Attribute]) -> TensorSpec:
+@memoized
+def _spec_of(type_: TensorType[Attribute]) -> TensorSpec:
     layout = type_.encoding
     assert isinstance(layout, TTNNLayoutAttr)
     element = type_.get_element_type()
@@ -129,9 +131,6 @@ def _read_spec(type_: TensorType[Attribute]) -> TensorSpec:
     )
     _require_layout_of(spec, layout)
     return spec
-
-
-_spec_of = memoized(_read_spec)
 
 
 def _require_ranks(layout: TTNNLayoutAttr, rank: int) -> None:

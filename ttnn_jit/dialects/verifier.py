@@ -22,7 +22,12 @@ class InvalidModule(CompileError):  # noqa: N818 - it names what was found, as t
     """A module is not text of these dialects, or breaks one of their rules.
 
     The location is the op's location in the user's file; for a text, the position in the text.
+
+    Attributes:
+        further: What else is wrong, in other functions.
     """
+
+    further: tuple[InvalidModule, ...] = ()
 
 
 def verify(module: Operation) -> None:

@@ -288,7 +288,8 @@ class _FunctionWriter:
         if call.takes_device:
             keywords["device"] = Source("device")
         given = [f"{name}={value_text(value)}" for name, value in keywords.items() if value is not None]
-        return call_text(f"ttnn.{op.operation.source.removeprefix('ttnn.')}", given)
+        text = call_text(f"ttnn.{op.operation.source.removeprefix('ttnn.')}", given)
+        return text if call.result is None else f"{text}[{call.result}]"
 
     def _argument(
         self,
@@ -378,7 +379,9 @@ def _is_number(op: FullOp) -> bool:
 
 
 def _number_text(op: FullOp) -> str:
-    value = op.fill_value.value.data
+    value, dtype = op.fill_value.value.data, _spec(op.results[0]).dtype
+    if isinstance(value, int) and value < 0 and dtype.is_integer and dtype.values[0] == 0:
+        value += dtype.values[-1] + 1  # the same bits
     return float_text(value) if isinstance(value, float) else repr(value)
 
 

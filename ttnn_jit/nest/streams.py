@@ -16,6 +16,8 @@ class InnerAccess(enum.Enum):
     STRIDED = "strided"  # any other stride: one load and one store per element
     FOLDED = "folded"  # written: the one number that a row is reduced to
 
+    __hash__ = object.__hash__  # members are singletons, and Enum hashes their names in Python
+
 
 @dataclass(frozen=True, slots=True)
 class Stream:

@@ -97,7 +97,7 @@ class DataType(ElementFormat, metaclass=_DataTypes):
     FLOAT16 = -6
     FLOAT64 = -7
 
-    __hash__ = enum.Enum.__hash__
+    __hash__ = object.__hash__  # members are singletons, and Enum hashes their names in Python
 
     def __eq__(self, other: object) -> bool:
         """Whether `other` is this type, or torch's or numpy's name of it."""

@@ -34,6 +34,8 @@ class Numerics(enum.Enum):
     DEVICE = "device"
     IEEE = "ieee"
 
+    __hash__ = object.__hash__  # members are singletons, and Enum hashes their names in Python
+
 
 L1_BASE = 103712
 """The first address of a core's L1 that programs use, as tt-mlir's descriptions of chips say; the firmware is below."""

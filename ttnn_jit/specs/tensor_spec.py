@@ -82,6 +82,8 @@ class Layout(enum.Enum):
     RowMajor = 0
     Tile = 1
 
+    __hash__ = object.__hash__  # members are singletons, and Enum hashes their names in Python
+
 
 class MathFidelity(enum.Enum):
     """The number of phases of the matrix engine (specs/product_precision.py)."""
@@ -298,7 +300,7 @@ class TensorSpec:
         """Bytes of the logical elements alone; of block floats, of the tiles that hold them."""
         return self.nbytes if self.dtype.is_block_float else self.volume * self.dtype.itemsize
 
-    @property
+    @cached_property
     def items(self) -> int:
         """The number of items of a dense buffer: elements, or tiles of block floats."""
         return self.nbytes // self.dtype.itemsize
@@ -407,13 +409,15 @@ def _check_tiles(dtype: DataType, layout: Layout) -> None:
 
 
 def _check_size(shape: Shape, dtype: DataType, layout: Layout) -> None:
-    if any(extent < 0 for extent in shape):
-        raise _no_extents(shape)
-    if any(extent > MAX_EXTENT for extent in shape):
-        raise ShapeError(
-            f"an extent of {shape} is beyond {MAX_EXTENT:,}: those of ttnn have 32 bits",
-            help="give the tensor more dimensions",
-        )
+    for extent in shape:
+        if extent < 0:
+            raise _no_extents(shape)
+    for extent in shape:
+        if extent > MAX_EXTENT:
+            raise ShapeError(
+                f"an extent of {shape} is beyond {MAX_EXTENT:,}: those of ttnn have 32 bits",
+                help="give the tensor more dimensions",
+            )
     if dtype.nbytes(math.prod(_padded_shape(shape, layout))) > MAX_BYTES:
         raise ShapeError(f"a tensor of {shape} has more than {MAX_BYTES:,} bytes, which no memory has")
 

@@ -15,6 +15,8 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.options import USER_PASSES, CompileOptions
 from ttnn_jit.transforms import pipeline
+from ttnn_jit.transforms.passes.stablehlo_pipeline import StablehloPipeline
+from ttnn_jit.transforms.texts.passes.tt_populate_argument_types import TTPopulateArgumentTypes
 from ttnn_jit.transforms.texts.registry import (
     REFUSED_PASSES,
     named_passes,
@@ -70,10 +72,7 @@ def chosen_passes(options: argparse.Namespace) -> ChosenPasses:
     Raises:
         ArgumentError: A pass or an option of one is unknown or refused, or no kind of module is taken by all.
     """
-    texts = []
-    if options.convert_ttnn_to_ttir:
-        texts.append("convert-ttnn-to-ttir")
-    texts += options.passes
+    texts = [*options.passes]
     if options.pass_pipeline is not None:
         texts.append(pipeline.without_anchors(options.pass_pipeline))
     named = [(_NAMES_OF_2024.get(name, name), given) for text in texts for name, given in named_passes(text)]
@@ -125,13 +124,25 @@ def _texts(named: Sequence[tuple[str, str]], ir_version: str) -> tuple[ModulePas
         elif name in EMITPY:
             chosen += emitpy_passes(name, given, ir_version or "")
         elif pipeline.is_over_texts(name) or name in USER_PASSES:
-            stated = re.sub(r"(?<!\S)[\w-]+(?!\S)", r"\g<0>=true", given)  # a switch, as mlir-opt takes it
-            chosen += pipeline.parse_passes(f"{name}{{{stated}}}" if given else name)
+            chosen += _over_texts(name, given)
         elif name in text_pass_names():
             chosen += text_passes(name, given, ir_version=ir_version or "")
         else:
             return None
     return tuple(chosen)
+
+
+def _over_texts(name: str, given: str) -> list[ModulePass]:
+    """A pass of this compiler's kind that takes texts, with the options of a command line."""
+    kinds = _ARGUMENT_TYPES.search(given) if name == StablehloPipeline.name else None
+    rest = _ARGUMENT_TYPES.sub("", given).strip() if kinds else given
+    stated = re.sub(r"(?<!\S)[\w-]+(?!\S)", r"\g<0>=true", rest)  # a switch, as mlir-opt takes it
+    first = text_passes(TTPopulateArgumentTypes.name, kinds[0]) if kinds else ()
+    return [*first, *pipeline.parse_passes(f"{name}{{{stated}}}" if stated else name)]
+
+
+_ARGUMENT_TYPES = re.compile(r"(?<!\S)argument-types=\S+")
+"""The option of `stablehlo-pipeline` that is a pass of its own, which tt-mlir runs first."""
 
 
 def _until(chosen: ChosenPasses, options: argparse.Namespace) -> ChosenPasses:

@@ -68,9 +68,15 @@ def _guarded(command: Callable[[], int]) -> int:
         return INTERRUPTED
 
 
-def translate() -> int:
-    """The command ``ttmlir-translate``."""
-    return main(["translate", *sys.argv[1:]])
+def translate(arguments: Sequence[str] | None = None) -> int:
+    """The command ``ttmlir-translate``, which is ``ttnn-jit translate``; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="ttmlir-translate", description=_TRANSLATE)
+    _add_translate_options(parser)
+    options = parser.parse_args(arguments)
+    return _guarded(lambda: int(options.run(options)))
+
+
+_TRANSLATE = "write a module, or a text, as a Python program or a binary"
 
 
 @cache
@@ -178,7 +184,10 @@ def _add_commands_on_texts(commands: argparse._SubParsersAction[argparse.Argumen
     )
     bisect.set_defaults(run=_command("texts.bisect"))
 
-    translate = commands.add_parser("translate", help="write a module, or a text, as a Python program or a binary")
+    _add_translate_options(commands.add_parser("translate", help=_TRANSLATE))
+
+
+def _add_translate_options(translate: argparse.ArgumentParser) -> None:
     _add_input(translate)
     _add_entry(translate)
     _add_mesh(translate)

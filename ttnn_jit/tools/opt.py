@@ -26,6 +26,7 @@ from ttnn_jit.dialects.ttnn_attributes import TTNNLayoutAttr
 from ttnn_jit.dialects.upstream.context import dialect_names
 from ttnn_jit.dialects.upstream.reading import pieces_of, read_upstream
 from ttnn_jit.dialects.upstream.verifying import breaks_rule, verify_upstream
+from ttnn_jit.process.compile_lock import alone
 from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.specs.options import USER_PASSES, Environment
 from ttnn_jit.tools import markdown, opt_arguments
@@ -102,6 +103,7 @@ def _passes_of(options: argparse.Namespace) -> ChosenPasses:
         raise opt_arguments.UsageError(str(error)) from error
 
 
+@alone
 def _processed(
     text: str,
     name: str,
@@ -127,7 +129,7 @@ def _processed(
             _run_pass(each, module, options, reports)
         return [_emitted(module, options) or _text(module, options)], []
     except TtnnJitError as error:
-        return [], [error]
+        return [], [error, *(error.further if isinstance(error, InvalidModule) else ())]
 
 
 def _as_mlir_prints(error: TtnnJitError) -> str:

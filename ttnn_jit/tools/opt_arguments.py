@@ -83,9 +83,6 @@ def _add_pipeline_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pass-pipeline", metavar="TEXT", help="`builtin.module(a,b{option=value})`, as in mlir-opt")
     parser.add_argument("--until", metavar="PASS", help="the last pass to run")
     parser.add_argument(
-        "--convert-ttnn-to-ttir", action="store_true", help="the first stage, under the name of its ttmlir-opt option"
-    )
-    parser.add_argument(
         "--ir-version",
         metavar="VERSION",
         choices=("2025-12", "2026-08"),

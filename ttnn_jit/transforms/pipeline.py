@@ -38,7 +38,7 @@ from ttnn_jit.process.memoized import memoized
 from ttnn_jit.process.progress import SHOW_AFTER, with_progress
 from ttnn_jit.specs.options import USER_PASSES, CompileOptions
 from ttnn_jit.transforms import stage_order
-from ttnn_jit.transforms.kernels.equal_kernels import ShareEqualKernels
+from ttnn_jit.transforms.kernels.equal_kernels import RecallKernels, ShareEqualKernels
 from ttnn_jit.transforms.passes.convert_d2m_to_ttkernel import ConvertD2MToTTKernel
 from ttnn_jit.transforms.passes.convert_d2m_to_ttmetal import ConvertD2MToTTMetal
 from ttnn_jit.transforms.passes.convert_stablehlo_to_ttir import ConvertStablehloToTTIR, StablehloToTTIRPipeline
@@ -159,7 +159,8 @@ def passes_around_codegen(
 
     Args:
         options: Options of the compile.
-        shared: Whether equal kernels are lowered once; only for compiles that show no stage after fusion.
+        shared: Whether equal kernels are lowered once, and known ones not at all; only for compiles that show no stage
+            after fusion.
     """
     if options.extra_pipeline_options:
         return _passes_around_codegen(options, shared)
@@ -173,7 +174,8 @@ def _passes_around_codegen(
     behind = every[len(to_schedule) :]
     if shared:
         fused = passes_between(options, until=D2MGenericFusion.name)
-        to_schedule = (*fused, ShareEqualKernels(), *to_schedule[len(fused) :])
+        lowering = to_schedule[len(fused) :]
+        to_schedule = (*fused, ShareEqualKernels(), RecallKernels(lowering), *lowering)
     return to_schedule, behind
 
 

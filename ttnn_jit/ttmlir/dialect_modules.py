@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import keyword
+from collections.abc import Callable
 from functools import cache
 from types import ModuleType
 from typing import Any
 
 from ttnn_jit.dialects.upstream import tables
+from ttnn_jit.ops.public_names import did_you_mean
 from ttnn_jit.ttmlir import layouts as layouts  # noqa: PLC0414 - classes by hand
 from ttnn_jit.ttmlir import mlir_functions as functions
 from ttnn_jit.ttmlir import types_by_hand as types_by_hand  # noqa: PLC0414 - classes by hand
@@ -33,7 +36,9 @@ class DialectModule(ModuleType):
             raise AttributeError(name)
         found = _found(self._dialect, name)
         if found is None:
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+            known = {*_operation_names(self._dialect), *_function_names(self._dialect)}
+            missing = f"module {self.__name__!r} has no attribute {name!r}"
+            raise AttributeError(f"{missing}{did_you_mean(name, known)}", name=name)
         setattr(self, name, found)
         return found
 
@@ -49,6 +54,8 @@ def _found(dialect: str, name: str) -> Any:
     operation = _operation_names(dialect).get(name)
     if operation is not None:
         return view_class(operation)
+    if name in _function_names(dialect):
+        return _function_of(_function_names(dialect)[name])
     known = names_of_dialect(dialect)
     attribute = known.get(name) or known.get(f"{name}Attr")
     enum = enum_of(f"::mlir::tt::{dialect}::{name}", dialect) if not name.endswith(("Attr", "Type")) else None
@@ -67,6 +74,30 @@ def _operation_names(dialect: str) -> dict[str, str]:
         for name in tables.operation_names()
         if name.partition(".")[0] == dialect
     }
+
+
+@cache
+def _function_names(dialect: str) -> dict[str, str]:
+    """Function -> name of the operations of a dialect: ``add``, ``and_``."""
+    found = {}
+    for name in tables.operation_names():
+        if name.partition(".")[0] == dialect:
+            own = name.partition(".")[2].replace(".", "_")
+            found[f"{own}_" if keyword.iskeyword(own) else own] = name
+    return found
+
+
+def _function_of(operation: str) -> Callable[..., Any]:
+    """The function that MLIR's generator gives an operation: it makes one, and gives its result, or its results."""
+
+    def make(*args: Any, **keywords: Any) -> Any:
+        made = view_class(operation)(*args, **keywords)
+        results = [*made.results]
+        return results[0] if len(results) == 1 else results or made
+
+    make.__name__ = operation.partition(".")[2]
+    make.__doc__ = f"The results of a new ``{operation}``."
+    return make
 
 
 @cache

@@ -30,6 +30,12 @@ class AffineExpr:
 
     __radd__ = __add__
 
+    def __sub__(self, other: AffineExpr | int) -> AffineExpr:
+        return AffineExpr(self.held - _held(other))
+
+    def __rsub__(self, other: AffineExpr | int) -> AffineExpr:
+        return AffineExpr(_held(other) - self.held)
+
     def __mul__(self, other: AffineExpr | int) -> AffineExpr:
         return AffineExpr(self.held * _held(other))
 

@@ -263,6 +263,8 @@ def inferred_types(
     if not row.results:
         return []
     value = properties.get("value")
+    if {each.constraint for each in row.results} == {"Index"}:
+        return [builtin.IndexType() for _ in row.results]
     if [each.constraint for each in row.results] == ["!ttnn.device"]:
         return [DeviceType()]
     if not operands and value is not None and hasattr(value, "type"):

@@ -266,3 +266,41 @@ def test_sampled_tokens_are_of_the_candidates_and_a_seed_chooses_them(rank, dtyp
     assert bool((candidates == drawn.reshape(32, 1)).any(1).all())
     assert torch.equal(drawn, sampled(3, rank=rank, dtype=dtype)[2])
     assert not torch.equal(drawn, sampled(3, seed=4, rank=rank, dtype=dtype)[2])
+
+
+def test_dialects_have_a_function_for_every_operation_that_gives_its_results():
+    from ttmlir.dialects import d2m, func, ttir
+    from ttmlir.ir import F32Type, InsertionPoint, Location, RankedTensorType
+
+    with Context(), Location.unknown():
+        tensor, module = RankedTensorType.get([2, 8], F32Type.get()), Module.create()
+        with InsertionPoint(module.body):
+
+            @func.func(tensor, tensor)
+            def main(x, y):
+                assert str(d2m.block_index(0).type) == "index"
+                return ttir.relu(tensor, ttir.add(tensor, x, y))
+
+    assert '"ttir.relu"(' in str(module)
+    with pytest.raises(AttributeError, match=r"has no attribute 'rellu'; did you mean `relu`\?"):
+        ttir.rellu  # noqa: B018
+
+
+def test_affine_expressions_are_subtracted():
+    from ttmlir.ir import AffineConstantExpr, AffineDimExpr, AffineMap
+
+    row, two = AffineDimExpr.get(0), AffineConstantExpr.get(2)
+    assert str(AffineMap.get(1, 0, [row - 1, row - two])) == "(d0) -> (d0 - 1, d0 - 2)"
+    assert AffineMap.get(1, 0, [5 - row]) == AffineMap.get(1, 0, [row * -1 + 5])
+
+
+def test_a_golden_of_a_tensor_in_a_layout_of_metal_has_its_own_extents():
+    def module(builder):
+        @builder.func([(64, 64)], [torch.float32])
+        def kept(x, builder):
+            tiled = builder.tilize(x, output_type=builder.get_metal_tensor_layout((64, 64), tiled=True))
+            golden = torch.zeros(64, 64)
+            builder.set_goldens({x: golden}, {tiled: golden})
+            return builder.untilize(tiled, output_type=x.type)
+
+    builder_apis.build_module(module, "ttir")

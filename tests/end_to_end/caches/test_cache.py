@@ -258,3 +258,20 @@ def test_a_program_is_found_on_disk_whose_kernel_was_made_for_elements_of_anothe
     before = compiles()
     assert swapped(x).shape == (3, 2, 8)
     assert compiles() == before
+
+
+def test_a_function_that_is_defined_anew_finds_its_program_on_disk_or_by_an_equal_one_that_is_alive():
+    def scaled(enable_cache):
+        scale = 0.375
+        return ttnn_jit.jit(enable_cache=enable_cache)(lambda x: ttnn.exp(x * scale) + 0.625)
+
+    def compiled_by(function):
+        before = compiles()
+        function(torch.ones(7, 5))
+        return compiles() - before
+
+    first = scaled(enable_cache=False)
+    assert [compiled_by(each) for each in (first, scaled(enable_cache=False))] == [1, 0]
+    del first
+    assert [compiled_by(scaled(enable_cache=False)) for _ in range(2)] == [1, 1]
+    assert [compiled_by(scaled(enable_cache=True)) for _ in range(3)] == [1, 0, 0]

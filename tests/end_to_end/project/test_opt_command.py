@@ -195,3 +195,21 @@ def test_a_function_that_does_not_return_what_it_says_is_refused_at_its_place(fi
     assert main(["run", file(one.replace("-> tensor<2xf32>", "-> tensor<3xf32>"))]) == 1
     said = "module.mlir:2:3: the function @f returns tensor<2xf32>, and its type says tensor<3xf32>"
     assert said in capsys.readouterr().err
+
+
+def test_the_pass_back_to_ttir_takes_its_option_and_gives_an_equal_module(tmp_path, file, capsys):
+    text = """func.func @f(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
+  %0 = "ttir.add"(%x, %x) : (tensor<2x8xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
+  return %0 : tensor<2x8xf32>
+}
+"""
+    forms = [tmp_path / name for name in ("ttnn.mlir", "ttir.mlir", "again.mlir")]
+    to_ttnn = ["--ttcore-register-device", "--ttnn-layout", "--convert-ttir-to-ttnn"]
+    assert opt_main([*to_ttnn, file(text), "-o", str(forms[0])]) == 0
+    assert opt_main(["--cse", "--convert-ttnn-to-ttir=tagged-only=false", str(forms[0]), "-o", str(forms[1])]) == 0
+    assert "ttir.add" in forms[1].read_text()
+    assert opt_main(["--convert-ttir-to-ttnn", str(forms[1]), "-o", str(forms[2])]) == 0
+    assert forms[2].read_text() == forms[0].read_text()
+    assert opt_main(["--mlir-print-ir-after-all", "--cse", "-convert-ttnn-to-ttir", str(forms[0])]) == 0
+    dumps = capsys.readouterr().err
+    assert dumps.index("After cse") < dumps.index("After convert-ttnn-to-ttir")

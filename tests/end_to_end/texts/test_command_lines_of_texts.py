@@ -7,7 +7,7 @@ import torch
 from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.frontend.ir.texts import parse_texts
 from ttnn_jit.specs.target import PRESETS
-from ttnn_jit.tools.cli import main, opt_main
+from ttnn_jit.tools.cli import main, opt_main, translate
 
 TTIR = """func.func @main(%x: tensor<4x8xELEMENT>, %w: tensor<8x3xELEMENT>) -> tensor<4x3xELEMENT> {
   %0 = "ttir.matmul"(%x, %w) : (tensor<4x8xELEMENT>, tensor<8x3xELEMENT>) -> tensor<4x3xELEMENT>
@@ -167,3 +167,17 @@ def test_texts_of_vhlo_are_refused_with_what_converts_them(command, tmp_path, ca
     assert f"{file}:2:3: " in err
     assert "`vhlo.func_v1` is of VHLO" in err
     assert "help: `stablehlo-opt --vhlo-legalize-to-stablehlo`" in err
+
+
+def test_a_translation_without_a_language_shows_the_usage_of_its_own_command(capsys):
+    with pytest.raises(SystemExit) as exit_status:
+        translate(["module.mlir"])
+    assert exit_status.value.code == 2
+    assert capsys.readouterr().err.startswith("usage: ttmlir-translate [-h]")
+
+
+def test_a_text_that_ends_inside_a_block_is_refused_where_it_ends(tmp_path, capsys):
+    file = tmp_path / "text.mlir"
+    file.write_text(TEXTS[0][: TEXTS[0].index("  return")].rstrip())
+    assert main(["run", str(file)]) == 1
+    assert f"{file}:3:61: expected an operation or '}}'" in capsys.readouterr().err

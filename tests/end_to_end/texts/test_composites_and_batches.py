@@ -12,6 +12,7 @@ from tests.end_to_end.texts.converted_texts import assert_runs_alike, converted
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects import print_module
 from ttnn_jit.frontend.ir.texts import parse_texts
+from ttnn_jit.tools.cli import opt_main
 
 FLATTEN, OUTLINE = "flatten-or-convert-composites", "reoutline-composite"
 
@@ -147,3 +148,36 @@ def test_inputs_alone_are_cut_whatever_their_rank_and_else_only_images():
 def test_what_is_not_cut_is_refused(text, passes, said):
     with pytest.raises(CompileError, match=said):
         converted(text, passes)
+
+
+MASKED = """module {{
+  func.func @main(%q: {x}, %k: {x}, %v: {x}) -> ({x}, {i}) {{
+    %0:2 = stablehlo.composite "tenstorrent.sdpa_fw" %q, %k, %v
+        {{composite_attributes = {{mask_type = {mask} : i32, dropout_probability = 0.0 : f32}}, decomposition = @impl}}
+        : ({x}, {x}, {x}) -> ({x}, {i})
+    return %0#0, %0#1 : {x}, {i}
+  }}
+  func.func private @impl(%q: {x}, %k: {x}, %v: {x}) -> ({x}, {i}) {{
+    %0 = stablehlo.constant dense<0.0> : {i}
+    return %q, %0 : {x}, {i}
+  }}
+}}"""
+
+
+def test_composites_with_the_name_of_an_operation_of_ttir_become_it():
+    types = {"x": "tensor<1x2x32x32xbf16>", "i": "tensor<1x2x32x32xf32>"}
+    found = print_module(after_passes(MASKED.format(mask=1, **types), "legalize-stablehlo-composite-to-ttir"))
+    assert "mask_type = #ttcore.attention_mask_type<causal>, return_intermediates = true" in found
+    own = composite([0, 1, 2], [0], cut=False)
+    assert "stablehlo.composite" in print_module(after_passes(own, "legalize-stablehlo-composite-to-ttir"))
+    with pytest.raises(CompileError, match="`mask_type` is 0 to 2"):
+        after_passes(MASKED.format(mask=3, **types), "legalize-stablehlo-composite-to-ttir")
+
+
+def test_a_command_line_says_what_arguments_are_before_they_are_cut(tmp_path, capsys):
+    (tmp_path / "text.mlir").write_text(batches(["", "", ""], "4x3"))
+    options = "mesh-shape=1,2 argument-types=main=input,parameter,input automatic-arg-analysis"
+    assert opt_main([f"--stablehlo-pipeline={options}", str(tmp_path / "text.mlir")]) == 0
+    found = capsys.readouterr().out
+    assert 'in_shardings=[<@mesh, [{"batch"}, {}]>, <@mesh, [{}, {}]>, <@mesh, [{"batch"}, {}]>]' in found
+    assert found.count("#ttcore.argument_type<input>") == 2

@@ -153,3 +153,31 @@ def test_what_is_gathered_is_remarked_at_its_place(text, tmp_path, capsys):
     file.write_text(text.replace("expected-remark", "expected"))
     assert opt_main(["--stablehlo-pipeline", "--verify-diagnostics", str(file)]) == 1
     assert "unexpected remark" in capsys.readouterr().err
+
+
+FRONTEND = """
+module attributes {mhlo.frontend_attributes = {xla.sdy.meshes = "{mesh = #sdy.mesh<[\\22x\\22=2]>}"}} {
+  func.func @main(%x: tensor<8x6xf32> {mhlo.frontend_attributes = {xla.sdy.sharding =
+      "#sdy.sharding<@mesh, [{\\22x\\22}, {}]>"}}, %w: tensor<6x4xf32>) -> tensor<8x4xf32> {
+    %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+        : (tensor<8x6xf32>, tensor<6x4xf32>) -> tensor<8x4xf32>
+    return %0 : tensor<8x4xf32>
+  }
+}
+"""
+WRONG = {
+    "spells none of Shardy": (FRONTEND.replace("{\\22x", "{{\\22x"), 3),
+    "and at most 65,536 are read": (SEVERAL.replace('"y"=4', '"y"=1099511627776'), None),
+    "operands, attributes and results do not fit": (FRONTEND.replace("[1] x [0]", "[1] x [7]"), 5),
+    "has no part": (SEVERAL.replace('{"y"}', '{"y":(3)2}'), 3),
+    "has each of them once": (SEVERAL.replace('"y"=4]', '"y"=4], device_ids=[0, 0, 1, 2, 3, 4, 5, 6]'), 3),
+    "no axis 'q'": (SEVERAL.replace('{"y"}', '{"q"}'), 5),
+}
+
+
+@pytest.mark.parametrize("said", WRONG)
+def test_a_wrong_sharding_is_refused_at_its_place(said):
+    text, line = WRONG[said]
+    with pytest.raises(CompileError, match=said) as caught:
+        converted(text, "stablehlo-pipeline")
+    assert line is None or caught.value.location.line == line

@@ -165,6 +165,20 @@ def test_a_translated_text_gives_its_results_and_its_module(text, translate):
             torch.testing.assert_close(ttnn.to_torch(own), other, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize(("padding", "shape"), [("0, 0, 0, 0", "1x4x7x3"), ("1, 0, 1, 1", "1x5x8x3")])
+def test_indices_of_windows_are_those_of_the_call_that_gives_both(translate, padding, shape):
+    text = f"""func.func @indices(%image: tensor<1x8x8x3xf32>) -> tensor<{shape}xi32> {{
+      %most, %where = "ttir.max_pool2d_with_indices"(%image) <{{kernel = array<i32: 2, 2>, stride = array<i32: 2, 1>,
+        dilation = array<i32: 1, 1>, padding = array<i32: {padding}>, ceil_mode = false}}>
+        : (tensor<1x8x8x3xf32>) -> (tensor<{shape}xf32>, tensor<{shape}xi32>)
+      return %where : tensor<{shape}xi32>
+    }}"""
+    names, ((module, name),) = translate(text)
+    (image,) = draw_inputs(module.functions[name], module.program(name).arguments, 0)
+    given = ttnn.from_torch(image, layout=ttnn.TILE_LAYOUT, device=Device(PRESETS["cpu"]))
+    assert torch.equal(ttnn.to_torch(names[name](given)).long(), module.program(name)(image)[0].long())
+
+
 def agrees_on_a_mesh(names, module, name):
     """Checks that the function of a text for several devices gives its module, and its results."""
     shape = MeshShape(*module.mesh)

@@ -243,6 +243,20 @@ def test_constants_of_a_region_are_values_of_the_function_that_contains_it():
     assert "add <4 x i32> %v1, %three" in f.text
 
 
+def test_constants_of_one_text_and_two_types_are_values_of_their_own():
+    module = ModuleText()
+    constants = [integer(3, I32.times(lanes)) for lanes in (8, 16)]
+    assert constants[0] == constants[1], "their texts are equal"
+    inner = Builder(module)
+    results = [inner.add(zero(each.type), each, "sum") for each in constants]
+    f = FunctionBuilder("f", module, [Parameter("eight", constants[0].type), Parameter("sixteen", constants[1].type)])
+    held = {(each.type, str(each)): value for each, value in zip(constants, f.parameters, strict=True)}
+    f.inline(Region(inner.body, [], results), [], held)
+    text = f.build()
+    assert "add <8 x i32> zeroinitializer, %eight" in text
+    assert "add <16 x i32> zeroinitializer, %sixteen" in text
+
+
 def test_declarations_are_added_once_when_needed():
     module = ModuleText()
     f = FunctionBuilder("f", module, [Parameter("to", PTR), Parameter("n", I64)])

@@ -47,6 +47,7 @@ OTHER_MEANINGS = {
             "sub",
         )
     },
+    ("tools/opt_arguments.py", "all"): "a value of `--verify-diagnostics`, as mlir-opt spells it",
     ("tools/chosen_passes.py", "all"): "every pass",
     ("transforms/texts/passes/ttir_to_ttir_decomposition.py", "gather"): "the file of rules for ops with indices",
     ("module_builders/base/builder_runtime.py", "max"): "a field of a report",
@@ -77,7 +78,7 @@ OTHER_MEANINGS = {
         ): "a method of the builder, or a part of its call"
         for dialect, words in (
             ("stablehlo", ("clamp", "gather", "pad", "reshape")),
-            ("ttir", ("clamp_scalar", "max", "min", "reshape", "slice_static", "topk")),
+            ("ttir", ("clamp_scalar", "max", "min", "reshape", "slice_static", "sparse_matmul", "topk")),
             ("ttnn", ("clamp_scalar", "max", "min", "repeat", "reshape", "typecast")),
         )
         for word in words

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 
 from ttnn_jit.specs.extents.divisors import block_of, divisor_within
-from ttnn_jit.specs.extents.extent import computed
-from ttnn_jit.specs.extents.formulas import Formulas
+from ttnn_jit.specs.extents.extent import applied, computed
+from ttnn_jit.specs.extents.float_functions import double_bits
+from ttnn_jit.specs.extents.formulas import UNUSED, Formulas
 from ttnn_jit.specs.extents.polynomials import value_of
 from ttnn_jit.specs.extents.trace import Trace
 
@@ -29,6 +31,25 @@ def test_a_search_of_a_trace_guards_nothing_and_is_made_for_every_size(function,
         atoms = stored.values([size])
         assert atoms is not None
         assert value_of(found.terms, atoms) == 3 * function(size, *more)
+
+
+def test_what_neither_a_guard_nor_the_plan_needs_is_not_computed():
+    trace = Trace()
+    size, rate = trace.symbol(96), trace.float_symbol(double_bits(0.5))
+    with trace.recording():
+        needed = computed(block_of, (size + 31) // 32, 8, 2) * 5
+        computed(divisor_within, size // 7, 16, 64)
+        assert size // 3 > 20
+        applied(math.log, rate - 0.25)
+    stored = Formulas.from_json(json.loads(json.dumps(trace.formulas.to_json())))
+    pruned = stored.without_unused([needed.terms])
+    assert pruned.guards == stored.guards
+    assert pruned.atoms.count(UNUSED) == 2
+    for number in range(2, 300):
+        every, few = (each.values([number, double_bits(0.75)]) for each in (stored, pruned))
+        assert (every is None) == (few is None) == (number < 63)
+        assert every is None or few is None or value_of(needed.terms, every) == value_of(needed.terms, few)
+    assert pruned.values([96, double_bits(0.125)]) is None  # the logarithm does not exist
 
 
 def test_a_search_of_an_int_is_an_int():

@@ -89,4 +89,4 @@ def _emitted(step: Apply, emit: Callable[..., Any], number: int, isa: HostIsa, *
     elif not known:
         numbers[number - len(operands)] = OrdinaryParameter(unknown)
     emit(arithmetic, *operands, *numbers)
-    return [len(item.arguments) if isinstance(item, Block) else item[1] for item in builder.body.code]
+    return [len(item.arguments) if isinstance(item, Block) else item[0] for item in builder.body.code]

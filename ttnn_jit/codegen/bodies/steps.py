@@ -212,6 +212,8 @@ class SizeClass(enum.Enum):
     MEDIUM = "medium"
     LARGE = "large"
 
+    __hash__ = object.__hash__  # members are singletons, and Enum hashes their names in Python
+
     @staticmethod
     def of(count: int, chosen: Callable[[SizeClass], object] = lambda own: own) -> SizeClass:
         """The class of `count` elements, which may be an extent: classes of equal results of `chosen` are then one."""

@@ -52,7 +52,7 @@ from ttnn_jit.dialects.d2m import (
     ViewLayoutOp,
     WaitOp,
 )
-from ttnn_jit.dialects.d2m_generic import number_index
+from ttnn_jit.dialects.d2m_generic import keep_reading, number_index
 from ttnn_jit.dialects.declared_ops import ElementwiseOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.region_loops import NOT_STRIDED, affine_bounds, memref_shape, refusal, subview_window
@@ -61,6 +61,7 @@ from ttnn_jit.dialects.writing.editing import ops_of
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.access.strided_walk import NotStridedError
 from ttnn_jit.specs.extents.extent import is_extent
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
 def read_kernels(module: ModuleOp) -> tuple[KernelBody, ...]:
@@ -85,8 +86,9 @@ def launches_of(generic: GenericOp, reader: ModuleReader) -> list[tuple[Operatio
     """
     copies: list[tuple[Operation, BoundKernel]] = []
     copied: dict[SSAValue, Operand] = {}
-    if (reading := reader.readings.get(generic.canonical_kernel)) is None:
-        reading = reader.readings[generic.canonical_kernel] = _read(generic.canonical_kernel)
+    kernel = generic.canonical_kernel
+    if (reading := reader.readings.get(kernel)) is None:
+        reading = reader.readings[kernel] = _recalled(kernel) or _read(kernel)
     if generic.own_numbers:
         reading = reading.with_numbers(generic.own_numbers)
     while True:
@@ -107,13 +109,41 @@ def _view_behind(value: SSAValue) -> ViewLayoutOp | None:
     return owner if isinstance(owner, ViewLayoutOp) else None
 
 
+def _recalled(generic: GenericOp) -> Reading | None:
+    """The known reading of a kernel of this form, which may have had other sizes and numbers."""
+    known = generic.known_reading
+    if not isinstance(known, Reading):
+        return None
+    specs = [spec_of(value.type) for value in generic.operands]
+    check_shards(generic, _windows(generic, specs), specs)
+    return known.with_numbers(generic.form_numbers)
+
+
 def _read(generic: GenericOp) -> Reading:
     reader = _Reader(generic)
     reader.run(generic.body.block)
     reduced = reader.check()
     accumulation = reader.accumulation
-    accumulated = None if reduced is None or accumulation is None else (accumulation.op, reduced)
-    return Reading(reader.steps, accumulated, reader.number_places)
+    if reduced is not None and accumulation is not None:
+        return Reading(tuple(reader.steps), (accumulation.op, reduced), reader.number_places)
+    reading = Reading(tuple(reader.steps), None, reader.number_places)
+    if generic.form is not None:
+        keep_reading(generic.form, reading)
+    return reading
+
+
+def _windows(generic: GenericOp, specs: Sequence[TensorSpec]) -> list[Window]:
+    """The whole circular buffers of a kernel's operands."""
+    found = []
+    for operand, (argument, spec) in enumerate(zip(generic.body.block.args, specs, strict=True)):
+        if not isinstance(argument.type, CBType):
+            raise refusal(generic, f"its argument {operand} is no circular buffer")
+        tile = argument.type.underlying.element_type
+        if not isinstance(tile, TileType) or tile.dtype is not spec.dtype:
+            raise refusal(generic, f"its argument {operand} holds other elements than {spec.dtype.mlir}")
+        shape = argument.type.underlying.get_shape()
+        found.append(Window(operand, (0,) * len(shape), tuple(shape)))
+    return found
 
 
 def _kernel(
@@ -162,17 +192,8 @@ class _Reader:
         distinct = {value: k for k, value in enumerate(self.inputs)}
         self.streams = [*range(self.input_count)] if self.reduces else [distinct[value] for value in generic.inputs]
         self.streams += range(len(self.inputs), len(self.inputs) + len(generic.outputs))
-        self.windows = [self._whole(k, argument) for k, argument in enumerate(generic.body.block.args)]
+        self.windows = _windows(generic, self.specs)
         self.known.update(zip(generic.body.block.args, self.windows, strict=True))
-
-    def _whole(self, operand: int, argument: SSAValue) -> Window:
-        if not isinstance(argument.type, CBType):
-            raise refusal(self.generic, f"its argument {operand} is no circular buffer")
-        tile, dtype = argument.type.underlying.element_type, self.specs[operand].dtype
-        if not isinstance(tile, TileType) or tile.dtype is not dtype:
-            raise refusal(self.generic, f"its argument {operand} holds other elements than {dtype.mlir}")
-        shape = argument.type.underlying.get_shape()
-        return Window(operand, (0,) * len(shape), tuple(shape))
 
     def run(self, block: Block) -> None:
         """Executes the ops of `block`."""

@@ -124,6 +124,8 @@ class Reading:
 
     def with_numbers(self, numbers: Sequence[Sequence[float]]) -> Reading:
         """The reading of an equal kernel with numbers of its own (`GenericOp.own_numbers`)."""
+        if not self.number_places:
+            return self
         steps = [*self.steps]
         for place in self.number_places:
             step = steps[place.step]
@@ -131,4 +133,4 @@ class Reading:
             values = [*step.values]
             values[place.value] = Constant.of(numbers[place.index][place.number])
             steps[place.step] = step.with_values(values)
-        return replace(self, steps=steps, number_places=())
+        return replace(self, steps=steps)

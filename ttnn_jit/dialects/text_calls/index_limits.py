@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from xdsl.dialects.builtin import SymbolRefAttr
@@ -9,28 +10,76 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
 from ttnn_jit.diagnostics.errors import CompileError
-from ttnn_jit.dialects.text_calls.op_calls import is_allocated, read_op
-from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text
+from ttnn_jit.dialects.text_calls.op_calls import OpCall, errors_at, is_allocated, read_op
+from ttnn_jit.dialects.text_calls.tensor_types import element_in_text, is_tensor, spec_in_text
 from ttnn_jit.dialects.text_calls.text_attributes import symbol_of
+from ttnn_jit.ops.families.elementwise import Elementwise
+from ttnn_jit.ops.families.text_operation import Spelling
 
 
 def index_limit(value: SSAValue) -> int | None:
-    """The smallest limit of the ops that read a value as indices, also through ops of one operand; None without any."""
-    return min(_limits(value, set()), default=None)
+    """The smallest limit of the ops that read a value as indices, also through others; None without any.
+
+    Ops of one operand keep a limit. Elementwise functions of several integers share it among their operands.
+    """
+    return _limit(value, {})
 
 
-def _limits(value: SSAValue, seen: set[SSAValue]) -> Iterator[int]:
-    if value in seen:
-        return
-    seen.add(value)
+def _limit(value: SSAValue, known: dict[SSAValue, int | None]) -> int | None:
+    """The limit of a value; `known` has those of values that were asked for, None of one in progress."""
+    if value not in known:
+        known[value] = None
+        known[value] = min(_limits(value, known), default=None)
+    return known[value]
+
+
+def _limits(value: SSAValue, known: dict[SSAValue, int | None]) -> Iterator[int]:
     for use in value.uses:
-        for same in _through_functions(use.operation, use.index):
-            yield from _limits(same, seen)
-        yield from _limits_of_use(use.operation, value)
-        tensors = [each for each in use.operation.operands if is_tensor(each.type) and not is_allocated(each)]
-        if len(tensors) == 1:
-            for result in use.operation.results:
-                yield from _limits(result, seen)
+        op = use.operation
+        yield from _limits_of_use(op, value)
+        tensors = [each for each in op.operands if is_tensor(each.type) and not is_allocated(each)]
+        same = [*_through_functions(op, use.index)]
+        same += op.results if len(tensors) == 1 else ()
+        yield from (each for each in (_limit(result, known) for result in same) if each is not None)
+        if len(tensors) > 1 and all(map(_is_integer, (*tensors, *op.results))):
+            yield from _limits_of_function(op, known)
+
+
+def _is_integer(value: SSAValue) -> bool:
+    return bool(re.fullmatch(r"[su]?i\d+", element_in_text(value.type)))
+
+
+def _limits_of_function(op: Operation, known: dict[SSAValue, int | None]) -> Iterator[int]:
+    """The limit of every operand below which an elementwise function of integers keeps the limit of its result."""
+    limit = min((each for each in (_limit(result, known) for result in op.results) if each is not None), default=None)
+    if limit is None:
+        return
+    try:
+        read = read_op(op)
+    except CompileError:
+        return  # running the op reports it
+    if isinstance(read.operation, Spelling) and isinstance(read.operation.overloads[0], Elementwise):
+        largest = limit - 1
+        while largest > 0 and not _stays_below(read, largest, limit):
+            largest //= 2
+        yield largest + 1
+
+
+def _stays_below(read: OpCall, largest: int, limit: int) -> bool:
+    """Whether a function is in [0, limit) where every operand is 0 or `largest`, or its number in the text."""
+    import torch
+
+    given = read.operands
+    corners = torch.cartesian_prod(*[torch.tensor([0, largest])] * len(given)).reshape(-1, len(given))
+    columns = dict(zip(given, corners.unbind(1), strict=True))
+    call = read.call(columns.__getitem__)
+    for name, number in read.numbers.items():
+        setattr(call, name, torch.full((len(corners),), int(number)))
+    try:
+        found = read.operation.golden(torch, call)
+    except (RuntimeError, TypeError, ValueError):
+        return False  # it is no function of integers alone
+    return isinstance(found, torch.Tensor) and bool(((found >= 0) & (found < limit)).all())
 
 
 def _through_functions(op: Operation, index: int) -> Iterator[SSAValue]:
@@ -42,7 +91,8 @@ def _through_functions(op: Operation, index: int) -> Iterator[SSAValue]:
         yield from (each.results[index] for each in calls if index < len(each.results))
     elif callee := _callee(op):
         functions = (each for each in _root(op).walk() if isinstance(each, FuncOp) and each.sym_name.data == callee)
-        yield from (each.args[index] for each in functions if index < len(each.args))
+        bodies = (each.args for each in functions if not each.is_declaration)
+        yield from (arguments[index] for arguments in bodies if index < len(arguments))
 
 
 def _root(op: Operation) -> Operation:
@@ -67,6 +117,7 @@ def _limits_of_use(op: Operation, value: SSAValue) -> Iterator[int]:
         return
     call = read.call(lambda each: spec_in_text(each.type))
     for name, limit in read.operation.index_limits.items():
-        found = limit(call) if read.arguments.get(name) is value else None
+        with errors_at(op):
+            found = limit(call) if read.arguments.get(name) is value else None
         if found is not None:
             yield found

@@ -8,13 +8,24 @@ import re
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation
 
+from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.dialects.text_calls.text_attributes import attributes_of, value_of
 from ttnn_jit.ops.families.text_operation import DenseNumbers
 
+MAX_DEVICES = 2**16
+"""A larger mesh is refused: tables of its devices would be large."""
+
 
 def mesh_of_text(module: ModuleOp) -> tuple[int, ...]:
-    """The extents that a module's `sdy.mesh` says, its shardings or its partitions, or which its ops need; else 1x1."""
-    return _of_axes(module) or _of_shardings(module) or _of_exchanges(module)
+    """The extents that a module's `sdy.mesh` says, its shardings or its partitions, or which its ops need; else 1x1.
+
+    Raises:
+        ShapeError: The mesh has more than `MAX_DEVICES` devices.
+    """
+    found = _of_axes(module) or _of_shardings(module) or _of_exchanges(module)
+    if math.prod(found) > MAX_DEVICES:
+        raise ShapeError(f"the text names a mesh of {math.prod(found):,} devices, and at most {MAX_DEVICES:,} are read")
+    return found
 
 
 def _of_axes(module: ModuleOp) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import BlockArgument, Operation, Region, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit.diagnostics.errors import CompileError, DTypeError, ShapeError, TtnnJitError
 from ttnn_jit.diagnostics.source import Location
@@ -279,7 +280,15 @@ def located(error: TtnnJitError, op: Operation, location: Location | None) -> Co
     return CompileError(f"`{name_of(op)}`: {error.message}", location=location, help=error.help)
 
 
-_OF_UNCHECKED_ATTRIBUTES = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
+_OF_UNCHECKED_ATTRIBUTES = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+    VerifyException,
+)
 """What declarations raise if attributes of an op contradict one another: the verifier does not check every op."""
 
 

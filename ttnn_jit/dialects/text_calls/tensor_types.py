@@ -18,6 +18,7 @@ MAX_TENSOR_BYTES = 2**36
 
 _SIGNLESS = {f"i{8 * dtype.itemsize}": dtype for dtype in ALL_DTYPES if dtype.mlir.startswith("si")}
 _DTYPES = {dtype.mlir: dtype for dtype in ALL_DTYPES} | _SIGNLESS
+_DTYPES["ui1"] = _DTYPES["i1"]
 """Spelling of an element type in a text -> the type; integers without a sign are signed."""
 
 
@@ -50,7 +51,7 @@ def dtype_in_text(element: Attribute) -> DataType:
         return element.dtype
     spelling = str(element)
     quantized = _QUANTIZED.match(spelling)
-    found = _DTYPES.get(quantized[1] if quantized else spelling)
+    found = _DTYPES.get(re.sub(r"^u(?=\d)", "ui", quantized[1]) if quantized else spelling)
     if found is None:
         known = ", ".join(sorted(_DTYPES))
         raise DTypeError(f"tensors of {element} are not computed here", help=f"element types are {known}")

@@ -14,6 +14,7 @@ from ttnn_jit.dialects.text.parsing import SourceText, UnknownOperationError
 from ttnn_jit.dialects.upstream.context import UpstreamContext
 from ttnn_jit.dialects.upstream.upstream_parser import UpstreamParser
 from ttnn_jit.dialects.verifier import InvalidModule
+from ttnn_jit.process.compile_lock import alone
 from ttnn_jit.process.dataclass import dataclass
 
 _SPLIT = re.compile(r"^[ \t]*// -----[ \t]*$", re.MULTILINE)
@@ -55,6 +56,7 @@ def parse_upstream(text: str, name: str = "<string>", *, allow_unregistered: boo
     return read_upstream(text, name, allow_unregistered=allow_unregistered).module
 
 
+@alone
 def read_upstream(
     text: str, name: str = "<string>", *, allow_unregistered: bool = False, keep_bodies: bool = False
 ) -> Reading:
@@ -96,6 +98,7 @@ VHLO_HELP = "`stablehlo-opt --vhlo-legalize-to-stablehlo` writes it as StableHLO
 def _in_words_of_mlir(message: str) -> str:
     """A message of xDSL's parser as MLIR's says it: ``expected '='``."""
     message = re.sub(r"^('[^']+') expected\b", r"expected \1", message.strip())
+    message = re.sub(r"^in block definition$", "expected an operation or '}'", message)
     return re.sub(r"^Expected (?=')", "expected ", message)
 
 

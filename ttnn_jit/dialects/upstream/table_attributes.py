@@ -49,7 +49,10 @@ class TableAttribute(Data[Values]):
         by_hand = attribute_syntax.BY_HAND.get((cls.name, issubclass(cls, TypeAttribute)))
         if by_hand is not None:
             return tuple(by_hand.parse(parser).items())
-        return first_that_parses(parser, [partial(_parse_row, parser, row) for row in cls.rows])
+        found = first_that_parses(parser, [partial(_parse_row, parser, row) for row in cls.rows])
+        if issubclass(cls, SpacedOpaqueSyntaxAttribute):
+            _skip_last_comma(parser)
+        return found
 
     def print_parameter(self, printer: Printer) -> None:
         """The parameters in the syntax of the version that has them all."""
@@ -89,6 +92,13 @@ def first_that_parses(parser: AttrParser, ways: Sequence[Callable[[], Parsed]]) 
             parser._resume_from(start)
     assert failure is not None
     raise failure
+
+
+def _skip_last_comma(parser: AttrParser) -> None:
+    """Skips a comma before the bracket that ends a body: MLIR does not read on behind the last parameter."""
+    start = parser.pos
+    if parser.parse_optional_punctuation(",") is not None and parser._current_token.text != ">":
+        parser._resume_from(start)
 
 
 @cache

@@ -29,14 +29,29 @@ def verify_upstream(module: Operation) -> None:
     """Checks `module` and everything in it.
 
     Raises:
-        InvalidModule: An operation breaks a rule of its rows in every version, or uses a value that is not visible.
+        InvalidModule: An operation breaks a rule of its rows in every version, or uses a value that is not visible. It
+            has the first error of each function, as MLIR tells them.
     """
+    found: dict[Operation | None, InvalidModule] = {}
     for op in module.walk():
+        if found and _function_around(op) in found:
+            continue
         error = next(errors_of(op), None)
         if error is not None:
-            raise InvalidModule(error, location=enclosing_location(op))
+            found[_function_around(op)] = InvalidModule(error, location=enclosing_location(op))
+    if found:
+        first, *further = found.values()
+        first.further = tuple(further)
+        raise first
     for region in module.regions:
         _verify_region(region, set())
+
+
+def _function_around(op: Operation) -> Operation | None:
+    around: Operation | None = op
+    while around is not None and not isinstance(around, FuncOp):
+        around = around.parent_op()
+    return around
 
 
 def errors_of(op: Operation) -> Iterator[str]:

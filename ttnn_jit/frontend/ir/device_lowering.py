@@ -117,7 +117,7 @@ class DeviceLowering(FunctionLowering):
         if found is None or found.role is not Role.EXCHANGES:
             return None
         with errors_at(op):
-            call = read_op(op).call(lambda _: None)
+            call = read_op(op).call(lambda value: spec_in_text(value.type))
             call.mesh = self._mesh
             return placement_of(call)
 

@@ -74,7 +74,7 @@ def _target(
     order: str = "",
     indices: str = "",
     rounds: bool = False,
-    rename: Callable[[dict[str, Any]], dict[str, Any]] = lambda given: given,
+    rename: Callable[[dict[str, Any], int], dict[str, Any]] = lambda given, _: given,
     sharded_by: RuleOfCall | None = None,
     **defaults: Any,
 ) -> Conversion:
@@ -87,7 +87,7 @@ def _target(
         order: And in the order of the op; "" for the same.
         indices: Operands that are indices, by the names that they have in the op.
         rounds: Whether the op rounds values between its steps.
-        rename: The attributes of the op, of those of the call.
+        rename: The attributes of the op, of those of the call and the number of its results.
         sharded_by: As that of `Conversion`.
         **defaults: Attributes and their defaults.
     """
@@ -96,20 +96,35 @@ def _target(
     def given(call: TextCall) -> list[Any]:
         return [vars(call)[name] for name in own]
 
+    def attributes(call: TextCall) -> dict[str, Any]:
+        return rename(attributes_of_call(call, defaults), len(call.results))
+
     def convert(ops: TtirOps, call: ConversionCall) -> Any:
-        return ops.results(ttir, given(call), call.results, **rename(attributes_of_call(call, defaults)))
+        return ops.results(ttir, given(call), call.results, **attributes(call))
 
     def golden(torch: Any, call: TextCall) -> Any:
         operation = text_operations()[ttir]
         present = [each for each in given(call) if each is not None]
         sizes = [int(each is not None) for each in given(call)]
-        bound = operation.bound(present, sizes, rename(attributes_of_call(call, defaults)))
+        bound = operation.bound(present, sizes, attributes(call))
         return operation.golden(torch, TextCall(bound, call.results))
 
     spelled = " ".join(f"stablehlo.{kind}@{name}" for name in names.split() for kind in ("custom_call", "composite"))
     limits = {name: partial(_limit, ttir, name) for name in indices.split()}
     made = conversion(spelled, operands, convert, golden, index_limits=limits, sharded_by=sharded_by, **CALL)
     return replace(made, golden=golden, rounds_intermediates=rounds)
+
+
+_MASKS = ("none", "causal", "arbitrary")
+"""The kinds of masks of attention, as composites number them."""
+
+
+def _with_mask(given: dict[str, Any], _: int = 0) -> dict[str, Any]:
+    """The attributes with the name of the kind of mask."""
+    number = given["mask_type"]
+    if number not in range(len(_MASKS)):
+        raise ShapeError(f"`mask_type` is 0 to {len(_MASKS) - 1}, got {number}")
+    return {**given, "mask_type": _MASKS[number]}
 
 
 def _limit(ttir: str, name: str, call: TextCall) -> int | None:
@@ -199,10 +214,14 @@ def _normalized_dimensions(call: ConversionCall, shape: Sequence[int]) -> Sequen
 _BY_ROWS = sharding_rules.kept_dimensions(_normalized_dimensions)
 
 
+_RATES: dict[str, Any] = dict.fromkeys(
+    ("lr", "beta1", "beta2", "beta1_pow", "beta2_pow", "epsilon", "weight_decay"), REQUIRED
+)
+
 TEXTS = (
     _unary("mhlo.erf", "ttir.erf"),
     _unary("mhlo.asinh", "ttir.asinh"),
-    _target("tenstorrent.gelu", "ttir.gelu", "input", rename=lambda _: {}, sharded_by=pointwise),
+    _target("tenstorrent.gelu", "ttir.gelu", "input", rename=lambda *_: {}, sharded_by=pointwise),
     *(
         _target(
             f"tenstorrent.{name}",
@@ -273,6 +292,29 @@ TEXTS = (
         is_input_a_sparse=False,
         is_input_b_sparse=True,
         nnz=None,
+    ),
+    _target(
+        "tenstorrent.adamw",
+        "ttir.adamw",
+        "param grad exp_avg exp_avg_sq max_exp_avg_sq?",
+        **_RATES,
+        stochastic_rounding=False,
+    ),
+    _target(
+        "tenstorrent.sdpa_fw",
+        "ttir.sdpa_fw",
+        "query key value attention_mask?",
+        rename=lambda given, count: {**_with_mask(given, count), "return_intermediates": count == 2},
+        mask_type=REQUIRED,
+        dropout_probability=0.0,
+    ),
+    _target(
+        "tenstorrent.sdpa_bw",
+        "ttir.sdpa_bw",
+        "grad_output attn_output query key value intermediates attention_mask?",
+        rename=_with_mask,
+        mask_type=REQUIRED,
+        dropout_probability=0.0,
     ),
     GATHER,
     TOPK,

@@ -77,12 +77,14 @@ def tiling_of_text(sharding: str, rank: int, devices: int) -> Tiling:
             return Tiling((1,) * rank, ((0,) * rank,) * devices)
         raise ShapeError(f"the sharding {sharding!r} is not known here")
     tiles = _numbers(match[1])
-    order = _order_of(match)
-    if len(order) != devices or math.prod(tiles) != devices:
+    if math.prod(tiles) != devices:
         raise ShapeError(
             f"the sharding {sharding!r} is of {math.prod(tiles)} devices, and the mesh has {devices}",
             help="`--mesh 2x4` names a mesh",
         )
+    order = _order_of(match)
+    if sorted(order) != [*range(devices)] or len(tiles) < rank:
+        raise ShapeError(f"the sharding {sharding!r} does not have each of {devices} devices once")
     places: list[tuple[int, ...]] = [()] * devices
     for place, device in zip(itertools.product(*map(range, tiles)), order, strict=True):
         places[device] = place[:rank]
@@ -104,6 +106,8 @@ def _order_of(match: re.Match[str]) -> tuple[int, ...]:
         return _numbers(match[2])
     extents = _numbers(match[3])
     axes = _numbers(match[5]) if match[5] else tuple(range(len(extents)))
+    if sorted(axes) != [*range(len(extents))] or math.prod(extents) != math.prod(_numbers(match[1])):
+        raise ShapeError(f"the sharding {match[0]!r} does not have each of its devices once")
     return _transposed(extents, axes)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import inf
 from math import isnan as is_nan
 from typing import Any
 
-from ttnn_jit.ops.convolution.pools import SIZES, pool_of, rows_of
+from ttnn_jit.ops.convolution.pools import SIZES, keywords_of_pool, pool_of, rows_of
 from ttnn_jit.ops.families.routine import Routine, RoutineLoops
+from ttnn_jit.ops.language.host_call import HostCall
 from ttnn_jit.ops.selection.routines import index_dtype
 from ttnn_jit.specs.access.index_expressions import Dim, times, total
 from ttnn_jit.specs.dtypes import FLOATS
@@ -90,6 +91,17 @@ def _index_golden(torch: Any, x: Any, *attributes: Any) -> Any:
     return rows_of(found // (width + across) * width + found % (width + across))
 
 
+def _keywords(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The keywords of a call of ttnn's function, which takes an image without padding, as rows."""
+    batch, height, width, channels = (given[each.name] for each in SIZES[1:5])
+    (top, _), (left, _) = given["padding"]
+    source = given["input_tensor"]
+    image = f"ttnn.slice({source}, [0, {top}, {left}, 0], [{batch}, {top + height}, {left + width}, {channels}])"
+    rows = f"ttnn.reshape({image}, (1, 1, {batch * height * width}, {channels}))"
+    whole = {**given, "input_tensor": type(source)(rows), "layout": Layout.ROW_MAJOR}
+    return {**keywords_of_pool(whole), "return_indices": True}
+
+
 MAX_POOL2D_INDICES = Routine(
     name="max_pool2d_indices",
     parameters=SIZES,
@@ -101,6 +113,7 @@ MAX_POOL2D_INDICES = Routine(
     operand_dtypes=(FLOATS,),
     constants=_index_constants,
     golden=_index_golden,
+    host_call=HostCall(_keywords, result=1),
 )
 
 OPERATIONS = (MAX_POOL2D_INDICES,)

@@ -211,7 +211,7 @@ def _max_pool2d_golden(torch: Any, x: Any, *attributes: Any) -> Any:
     return rows_of(y[:, :, : pool.counts[0], : pool.counts[1]])
 
 
-def _keywords(given: Mapping[str, Any]) -> dict[str, Any]:
+def keywords_of_pool(given: Mapping[str, Any]) -> dict[str, Any]:
     """The keywords of a call of ttnn's function; its results are in rows by default."""
     names = {"input_height": "input_h", "input_width": "input_w", "layout": "output_layout"}
     found = renamed(given, names)
@@ -229,7 +229,7 @@ MAX_POOL2D = Composite(
     result=_result,
     golden=_max_pool2d_golden,
     aten="max_pool2d",
-    host_call=HostCall(_keywords),
+    host_call=HostCall(keywords_of_pool),
 )
 
 
@@ -279,7 +279,7 @@ def _keywords_of_mean(given: Mapping[str, Any]) -> dict[str, Any]:
     """The keywords of a call of ttnn's function, which has no dilation."""
     if set(given["dilation"]) != {1}:
         raise ShapeError("its call in ttnn takes no dilation")
-    found = _keywords(given)
+    found = keywords_of_pool(given)
     del found["dilation"]
     return found | {"divisor_override": given["divisor_override"] or None}
 
@@ -371,7 +371,7 @@ def _adaptive_golden(function: str) -> Callable[..., Any]:
 
 def _adaptive_keywords(given: Mapping[str, Any]) -> dict[str, Any]:
     """The keywords of a call of ttnn's function."""
-    found = _keywords(given)
+    found = keywords_of_pool(given)
     return found | {"output_size": [found.pop("output_height"), found.pop("output_width")]}
 
 

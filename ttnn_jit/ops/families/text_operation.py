@@ -16,6 +16,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops.families.decomposition import Ops, Value
+from ttnn_jit.ops.families.fitted_operands import fitted_in_torch, fitted_operand
 from ttnn_jit.ops.families.movement import Movement
 from ttnn_jit.ops.language.binding import BoundCall, bind
 from ttnn_jit.ops.language.operation import Operation
@@ -219,6 +220,13 @@ class OpInText:
         """The number of operands that every text has."""
         return sum(name[-1] not in {OPTIONAL, VARIADIC} for name in self.operands)
 
+    def _fits(self, sizes: Sequence[int], count: int) -> bool:
+        """Whether operands may have these numbers of values; MLIR ignores the sizes of an op that needs none."""
+        own = sizes[: len(self.operands)]
+        if len(own) < len(self.operands) or sum(own) != count:
+            return False
+        return all(name[-1] in {OPTIONAL, VARIADIC} or size == 1 for name, size in zip(self.operands, own, strict=True))
+
     def segments(self, count: int, sizes: Sequence[int] | None) -> Iterator[tuple[str, int]]:
         """The name of each operand, and how many values of an op with `count` operands it has.
 
@@ -229,7 +237,7 @@ class OpInText:
         Raises:
             ArgumentError: The op has another number of operands.
         """
-        if sizes is not None and len(sizes) >= len(self.operands) and sum(sizes[: len(self.operands)]) == count:
+        if sizes is not None and self._fits(sizes, count):
             yield from zip(self.operands, sizes, strict=False)
             return
         spare = count - self.required
@@ -450,12 +458,14 @@ class Spelling(TextOperation):
 
     def _written(self, ops: Ops, call: TextCall) -> Any:
         bound = self._bound(call, lambda value: value.spec.dtype if isinstance(value, Value) else None)
-        results = ops.results(bound.operation, bound.operands, *bound.attributes)
+        operands = [fitted_operand(ops, bound.operation, each, call.result.dtype) for each in bound.operands]
+        results = ops.results(bound.operation, operands, *bound.attributes)
         return results[0] if len(results) == 1 else results
 
     def _in_torch(self, torch: Any, call: TextCall) -> Any:
         bound = self._bound(call, lambda value: _dtype_in_torch(torch, value))
-        return bound.operation.golden(torch, *bound.operands, *bound.attributes)
+        operands = [fitted_in_torch(bound.operation, each) for each in bound.operands]
+        return bound.operation.golden(torch, *operands, *bound.attributes)
 
     def _compared(self, torch: Any, call: TextCall, results: Sequence[Any]) -> Sequence[Any]:
         bound = self._bound(call, lambda value: _dtype_in_torch(torch, value))

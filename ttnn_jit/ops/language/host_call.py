@@ -17,10 +17,12 @@ class HostCall:
         keywords: ``keywords(given)``: the keywords of the function, from the operation's parameters by name; one that
             is None is left out.
         takes_device: Whether the function has a keyword `device`.
+        result: Which of the results of the function it is; None if there is one.
     """
 
     keywords: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
     takes_device: bool = False
+    result: int | None = None
 
 
 def renamed(given: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
@@ -21,7 +22,7 @@ _MASKED = -1e30
 
 def _group(call: TextCall) -> int:
     """How many heads of queries share a head of keys."""
-    return int(call.query.shape[1]) // int(call.key.shape[1])
+    return int(call.query.shape[-3]) // int(call.key.shape[-3])
 
 
 def _require_no_dropout(call: TextCall) -> None:
@@ -94,12 +95,13 @@ def _summed(ops: TextOps, x: Value, group: int) -> Value:
 
 def _scores_in_torch(torch: Any, call: TextCall) -> tuple[Any, Any, Any]:
     group = _group(call)
-    key, value = (each.repeat_interleave(group, 1) for each in (call.key, call.value))
+    key, value = (each.repeat_interleave(group, -3) for each in (call.key, call.value))
     scores = call.query @ key.mT / math.sqrt(call.query.shape[-1])
     if call.mask_type == "causal":
         scores = scores.masked_fill(torch.ones_like(scores, dtype=torch.bool).triu(1), -math.inf)
     elif call.mask_type == "arbitrary" and call.attention_mask is not None:
-        scores = scores + call.attention_mask
+        mask = call.attention_mask
+        scores = scores + (mask if mask.dim() <= scores.dim() else mask[0])
     return scores, key, value
 
 
@@ -119,13 +121,30 @@ def _backward_in_torch(torch: Any, call: TextCall) -> list[Any]:
     of_scores = weights * (call.grad_output @ value.mT - row) / math.sqrt(call.query.shape[-1])
     whole = of_scores.mT @ call.query, weights.mT @ call.grad_output
     group = _group(call)
-    return [of_scores @ key, *(each.unflatten(1, (-1, group)).sum(2) for each in whole)]
+    return [of_scores @ key, *(each.unflatten(-3, (-1, group)).sum(-3) for each in whole)]
+
+
+def _with_batch(write: Callable[[TextOps, TextCall], list[Value]]) -> Callable[[TextOps, TextCall], list[Value]]:
+    """The same of tensors of heads without a batch, [heads, positions, channels], as a batch of one."""
+
+    def written(ops: TextOps, call: TextCall) -> list[Value]:
+        if len(call.query.shape) == 4:
+            return write(ops, call)
+        given = {
+            name: ops.reshaped(each, (1, *each.shape)) if isinstance(each, Value) and len(each.shape) == 3 else each
+            for name, each in vars(call).items()
+        }
+        specs = [each.with_(shape=(1, *each.shape)) for each in call.results]
+        found = write(ops, TextCall(given, specs))
+        return [ops.reshaped(each, each.shape[1:]) for each in found]
+
+    return written
 
 
 SDPA_FORWARD = text(
     "ttir.sdpa_fw ttnn.sdpa_fw",
     "query key value attention_mask?",
-    _forward,
+    _with_batch(_forward),
     _forward_in_torch,
     mask_type="causal",
     dropout_probability=0.0,
@@ -135,7 +154,7 @@ SDPA_FORWARD = text(
 SDPA_BACKWARD = text(
     "ttir.sdpa_bw ttnn.sdpa_bw",
     "grad_output attn_output query key value intermediates attention_mask?",
-    _backward,
+    _with_batch(_backward),
     _backward_in_torch,
     mask_type="arbitrary",
     dropout_probability=0.0,
@@ -169,23 +188,37 @@ TOPK_ROUTER = text(
 )
 
 
-def _with_faithful_sink(call: TextCall) -> Any:
-    """The sink of TTIR, which `scale` does not multiply, as that of ttnn, which it does."""
-    if call.attention_sink is None:
-        return None
-    scale = call.query.shape[-1] ** -0.5 if call.scale is None else call.scale
-    return call.attention_sink if scale in {0.0, 1.0} else call.attention_sink * (1.0 / scale)
-
-
 def _attention(ops: TextOps, call: TextCall) -> Value:
-    operands = [call.query, call.key, call.value, call.attention_mask, _with_faithful_sink(call)]
-    found: Value = ops.call(WHOLE, operands, call.is_causal, call.scale, call.sliding_window_size)
+    """The attention of ttnn, whose sink is multiplied by `scale`; that of TTIR is not."""
+    query, sink, scale = call.query, call.attention_sink, call.scale
+    if sink is not None and scale == 0.0:
+        query, scale = query * 0.0, 1.0
+    elif sink is not None:
+        sink = sink * (math.sqrt(query.shape[-1]) if scale is None else 1.0 / scale)
+    operands = [query, call.key, call.value, call.attention_mask, sink]
+    found: Value = ops.call(WHOLE, operands, call.is_causal, scale, call.sliding_window_size)
     return found
 
 
 def _attention_in_torch(torch: Any, call: TextCall) -> Any:
-    operands = [call.query, call.key, call.value, call.attention_mask, _with_faithful_sink(call)]
-    return WHOLE.golden(torch, *operands, call.is_causal, call.scale, call.sliding_window_size)
+    """By the definition: the softmax over scores and, in one more column, the sink; that column has no value."""
+    group, keys = _group(call), call.key.shape[2]
+    key, value = (each.repeat_interleave(group, 1) for each in (call.key, call.value))
+    scale = 1.0 / math.sqrt(call.query.shape[-1]) if call.scale is None else call.scale
+    scores = torch.einsum("bhqd,bhkd->bhqk", call.query, key) * scale
+    scores = scores if call.attention_mask is None else scores + call.attention_mask
+    behind = torch.arange(scores.shape[2])[:, None] - torch.arange(keys)
+    if call.is_causal:
+        scores = scores.masked_fill(behind < 0, -math.inf)
+    if call.sliding_window_size is not None:
+        window = call.sliding_window_size
+        scores = scores.masked_fill(behind >= window if call.is_causal else behind.abs() > window // 2, -math.inf)
+    if call.attention_sink is not None:
+        scores = torch.cat([scores, call.attention_sink.to(scores).expand(*scores.shape[:3], 1)], -1)
+    weights = scores.softmax(-1)[..., :keys]
+    if call.attention_mask is not None or call.sliding_window_size is not None:
+        weights = weights.masked_fill((scores == -math.inf).all(-1, keepdim=True), 0.0)  # no key is attended to
+    return torch.einsum("bhqk,bhkd->bhqd", weights, value)
 
 
 ATTENTION = text(

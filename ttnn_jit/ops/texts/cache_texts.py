@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.attention.cached_attention import PAGED_SCALED_DOT_PRODUCT_ATTENTION_DECODE as PAGED
+from ttnn_jit.ops.attention.cached_attention import SCALED_DOT_PRODUCT_ATTENTION_DECODE as DECODE
 from ttnn_jit.ops.attention.kv_caches import PAGED_FILL_CACHE as PAGED_FILL_BY_TABLE
 from ttnn_jit.ops.attention.kv_caches import PAGED_UPDATE_CACHE as PAGED_UPDATE_BY_INDEX
 from ttnn_jit.ops.attention.rotary import ROTARY_EMBEDDING
@@ -135,6 +135,44 @@ ROTARY = text(
 )
 
 
+def _ends_at_the_last_key(call: TextCall) -> bool:
+    """Whether queries stand at the last key: no position is given, or none is read beside a window."""
+    if call.is_causal:
+        return bool(call.cur_pos_tensor is None)
+    return call.sliding_window_size is not None and call.attention_mask is None
+
+
+def _decode(ops: Ops, call: TextCall) -> Value:
+    causal, positions, static = call.is_causal, call.cur_pos_tensor, ()
+    if _ends_at_the_last_key(call):
+        causal, positions, static = True, None, (call.key.shape[2] - 1,) * call.query.shape[1]
+    operands = [call.query, call.key, call.value, call.attention_mask, positions, call.attention_sink]
+    found: Value = ops.call(DECODE, operands, causal, static, call.scale, call.sliding_window_size)
+    return found
+
+
+def _decode_in_torch(torch: Any, call: TextCall) -> Any:
+    given = (call.key, call.value, call.attention_mask, call.cur_pos_tensor, call.attention_sink)
+    if not _ends_at_the_last_key(call):
+        return DECODE.golden(torch, call.query, *given, call.is_causal, (), call.scale, call.sliding_window_size)
+    first = max(0, call.key.shape[2] - (call.sliding_window_size or call.key.shape[2]))
+    last = (call.key[:, :, first:], call.value[:, :, first:], call.attention_mask, None, call.attention_sink)
+    return DECODE.golden(torch, call.query, *last, False, (), call.scale, None)
+
+
+DECODE_OF_TTNN = text(
+    "ttnn.scaled_dot_product_attention_decode",
+    "query key value attention_mask? cur_pos_tensor? attention_sink?",
+    _decode,
+    _decode_in_torch,
+    is_causal=True,
+    scale=None,
+    sliding_window_size=None,
+    rounds_intermediates=True,
+    index_limits={"cur_pos_tensor": lambda call: call.key.shape[2]},
+)
+
+
 def _paged_decode(ops: Ops, call: TextCall) -> Value:
     found: Value = ops.call(
         PAGED,
@@ -159,6 +197,10 @@ def _paged_decode_in_torch(torch: Any, call: TextCall) -> Any:
     return PAGED.golden(torch, *given, call.attention_sink, call.is_causal, call.scale, call.sliding_window_size)
 
 
+_INDICES_OF_PAGES = {
+    "page_table": lambda call: call.key.shape[0],
+    "cur_pos_tensor": lambda call: call.page_table.shape[-1] * call.key.shape[2],
+}
 PAGED_DECODES = tuple(
     text(
         name,
@@ -169,10 +211,7 @@ PAGED_DECODES = tuple(
         scale=None,
         sliding_window_size=None,
         rounds_intermediates=True,
-        index_limits={
-            "page_table": lambda call: call.key.shape[0],
-            "cur_pos_tensor": lambda call: call.page_table.shape[-1] * call.key.shape[2],
-        },
+        index_limits=_INDICES_OF_PAGES,
     )
     for name, operands in (
         (
@@ -187,19 +226,67 @@ PAGED_DECODES = tuple(
 )
 
 
-def _create_heads_decode(call: TextCall) -> tuple[Any, ...]:
+def _paged_latent_value(call: TextCall, part: Any) -> Any:
+    """The values of latent attention: a tensor of their own, or the first channels of the keys."""
+    return part(call.key, 3, 0, call.head_dim_v) if call.value is None else call.value
+
+
+def _paged_latent_decode(ops: Ops, call: TextCall) -> Value:
+    value = _paged_latent_value(call, ops.part)
+    operands = [call.query, call.key, value, call.page_table]
+    operands += [call.attention_mask, call.cur_pos_tensor, call.attention_sink]
+    return ops.call(PAGED, operands, call.is_causal, call.scale, None)
+
+
+def _paged_latent_decode_in_torch(torch: Any, call: TextCall) -> Any:
+    value = _paged_latent_value(call, lambda x, *_: x[..., : call.head_dim_v])
+    given = (call.query, call.key, value, call.page_table, call.attention_mask, call.cur_pos_tensor)
+    return PAGED.golden(torch, *given, call.attention_sink, call.is_causal, call.scale, None)
+
+
+PAGED_LATENT_DECODE = text(
+    "ttir.paged_flash_multi_latent_attention_decode ttnn.paged_flash_multi_latent_attention_decode",
+    "query key value? page_table attention_mask? cur_pos_tensor? attention_sink?",
+    _paged_latent_decode,
+    _paged_latent_decode_in_torch,
+    head_dim_v=REQUIRED,
+    is_causal=True,
+    scale=None,
+    rounds_intermediates=True,
+    index_limits=_INDICES_OF_PAGES,
+)
+
+
+def _create_heads_decode(ops: Ops, call: TextCall) -> list[Value]:
+    """The heads of all users, or of as many as the result has, from `batch_offset` on."""
+    x = call.input
     if call.batch_offset is not None:
-        raise ShapeError("`batch_offset` is given, and heads of all users are made here")
-    return (call.input, call.num_heads, call.num_kv_heads)
+        users, width = _sliced_users(call), x.shape[3]
+        begin = ops.reshaped(ops.typecast(call.batch_offset, _I32), (1, 1, 1, 1))
+        index = ops.reshaped(arange(ops, users, x, 0, 1, _I32), (1, 1, users, 1)) + begin
+        x = ops.gather(x, 2, ops.expand(index, (1, 1, users, width)))
+    return ops.results(CREATE_HEADS, [x], call.num_heads, call.num_kv_heads)
+
+
+def _sliced_users(call: TextCall) -> int:
+    return int(tuple(call.result.shape)[1])
+
+
+def _create_heads_decode_in_torch(torch: Any, call: TextCall) -> Any:
+    x = call.input
+    if call.batch_offset is not None:
+        x = x.narrow(2, int(call.batch_offset), _sliced_users(call))
+    return CREATE_HEADS.golden(torch, x, call.num_heads, call.num_kv_heads)
 
 
 CREATE_HEADS_DECODE = text(
     "ttnn.nlp_create_qkv_heads_decode",
     "input batch_offset?",
-    lambda ops, call: ops.results(CREATE_HEADS, [call.input], *_create_heads_decode(call)[1:]),
-    lambda torch, call: CREATE_HEADS.golden(torch, *_create_heads_decode(call)),
+    _create_heads_decode,
+    _create_heads_decode_in_torch,
     num_heads=REQUIRED,
     num_kv_heads=None,
+    index_limits={"batch_offset": lambda call: call.input.shape[2] - _sliced_users(call) + 1},
 )
 
 
@@ -255,4 +342,6 @@ TEXTS = (
     CONCAT_HEADS_DECODE,
     ROTARY,
     *PAGED_DECODES,
+    PAGED_LATENT_DECODE,
+    DECODE_OF_TTNN,
 )

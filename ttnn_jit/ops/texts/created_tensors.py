@@ -63,7 +63,9 @@ def _constant_in_torch(torch: Any, call: TextCall) -> Any:
     return numbers[0].expand(shape) if len(numbers) == 1 else numbers.reshape(shape)
 
 
-CONSTANT = text("ttir.constant ttnn.constant arith.constant", "", _constant, _constant_in_torch, value=REQUIRED)
+CONSTANT = text(
+    "ttir.constant ttnn.constant arith.constant", "", _constant, _constant_in_torch, value=REQUIRED, shape=None
+)
 
 
 def _arange(ops: Ops, call: TextCall) -> Value:

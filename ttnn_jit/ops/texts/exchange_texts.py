@@ -279,8 +279,22 @@ def _counts(call: TextCall, extents: Sequence[int]) -> list[int]:
     return counts
 
 
-def _checked_counts(call: TextCall, extents: Sequence[int]) -> list[int]:
+def _fits_mesh(call: TextCall, shape: Sequence[int], extents: Sequence[int]) -> bool:
+    """Whether operand and result have the shapes of a tensor that the axes of the mesh cut, and several cut none."""
+    sizes = [tuple(shape), tuple(call.result.shape)]
+    whole, part = sizes if call.shard_direction == "full_to_shard" else reversed(sizes)
+    axes = [(dim, extent) for dim, extent in zip(call.shard_dims, extents, strict=False) if dim >= 0]
+    cuts = dict(axes)
+    if len(call.shard_dims) > len(extents) or len(cuts) < len(axes) or max(cuts, default=0) >= len(part):
+        return False
+    return whole == tuple(extent * cuts.get(dim, 1) for dim, extent in enumerate(part))
+
+
+def _checked_counts(call: TextCall, shape: Sequence[int], extents: Sequence[int]) -> list[int]:
+    """The counts of a call whose operand has a shape on each device."""
     counts = _counts(call, extents)
+    if _fits_mesh(call, shape, extents):  # `shard_shape` says another mesh; axes and types are what is lowered
+        counts = [extents[axis] if dim >= 0 else 1 for axis, dim in enumerate(call.shard_dims)]
     for axis, count in enumerate(counts):
         if count not in {1, extents[axis]}:
             raise ShapeError(
@@ -295,7 +309,7 @@ def _sharded(call: TextCall, join: Callable[[list[Any], int], Any], part: Part) 
     if call.shard_type not in {"devices", "identity"}:
         return list(inputs)
     extents = (1,) * (2 - len(call.mesh)) + tuple(call.mesh)
-    counts = _checked_counts(call, extents)
+    counts = _checked_counts(call, inputs[0].shape, extents)
     if call.shard_direction == "full_to_shard":
         return [_cut(x, dims, counts, place, part) for x, place in zip(inputs, _coordinates(call.mesh), strict=True)]
     return [_joined([*inputs], [*extents], [*dims], counts, join)] * len(inputs)
@@ -336,6 +350,8 @@ class Placement(NamedTuple):
 def placement_of(call: TextCall) -> Placement | None:
     """The placement that an op that cuts or joins tensors says; None of an op that exchanges otherwise.
 
+    The operand of the call is the tensor of one device.
+
     Raises:
         ShapeError: It cuts into other parts than the mesh has devices.
     """
@@ -344,7 +360,7 @@ def placement_of(call: TextCall) -> Placement | None:
     if "shard_dims" in given:
         if call.shard_type not in {"devices", "identity"}:
             return Placement((-1,) * len(extents), call.shard_direction == "full_to_shard")
-        counts = _checked_counts(call, extents)
+        counts = _checked_counts(call, call.input.shape, extents)
         pairs = zip(call.shard_dims, counts, strict=True)
         dims = tuple(int(dim) if count > 1 else -1 for dim, count in pairs)
         return Placement((*dims, *(-1,) * (len(extents) - len(dims))), call.shard_direction == "full_to_shard")
@@ -375,8 +391,10 @@ def _sharded_in_torch(torch: Any, call: TextCall) -> list[Any]:
     mesh = [*(1,) * (2 - len(call.mesh)), *call.mesh]
     dims = [dim if dim < len(call.shard_shape) else -1 for dim in call.shard_dims]
     shared = [dim >= 0 and dims.count(dim) > 1 for dim in dims]
+    sizes = [tuple(call.input[0].shape), tuple(call.result.shape)]
+    whole, part = sizes if call.shard_direction == "full_to_shard" else reversed(sizes)
     counts = [
-        extent if of_several else call.shard_shape[dim] if dim >= 0 else 1
+        extent if of_several else whole[dim] // part[dim] if dim >= 0 else 1
         for dim, of_several, extent in zip(dims, shared, mesh, strict=False)
     ]
     if call.shard_direction == "full_to_shard":

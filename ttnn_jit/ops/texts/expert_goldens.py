@@ -20,13 +20,13 @@ def _groups(torch: Any, call: TextCall) -> list[list[int]]:
 
 
 def _choices(torch: Any, experts: Any, count: int) -> Any:
-    """Flags of the experts that each token has, ``[..., K, E]``."""
-    return torch.nn.functional.one_hot(experts.long(), count).bool()
+    """Flags of the experts that each token has, ``[..., K, E]``; none for other numbers."""
+    return experts.long()[..., None] == torch.arange(count)
 
 
 def _by_number(torch: Any, mapping: Any, devices: int) -> Any:
     """Flags [E, D] of ``[..., D, E]``, which has the number of each expert's device in every row."""
-    return torch.nn.functional.one_hot(mapping.reshape(-1, mapping.shape[-1])[0].long(), devices).bool()
+    return mapping.reshape(-1, mapping.shape[-1])[0].long()[:, None] == torch.arange(devices)
 
 
 def _zeroed(torch: Any, tokens: Any, choices: Any, owned: Any) -> Any:

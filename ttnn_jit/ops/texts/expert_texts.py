@@ -69,7 +69,7 @@ def _column(ops: Ops, mapping: Value, device: int, devices: int) -> Value:
     if mapping.shape[-1] != devices:
         raise ShapeError(f"the mapping has {mapping.shape[-1]} columns, and the mesh {devices} devices")
     column = ops.reshaped(ops.part(mapping, 3, device, device + 1), (mapping.shape[2], 1))
-    return ops.rounded(column, DataType.INT32)
+    return ops.rounded(ops.ne(column, 0), DataType.INT32)
 
 
 def _owned_by(ops: Ops, mapping: Value, device: int) -> Value:
@@ -85,9 +85,13 @@ def _ranks(ops: Ops, column: Value) -> Value:
 
 
 def _looked_up(ops: Ops, column: Value, experts: Value) -> Value:
-    """The numbers in a column for each of the experts."""
-    flat = ops.reshaped(ops.rounded(experts, DataType.UINT32), (1, math.prod(experts.shape)))
-    return ops.reshaped(ops.embedding(flat, column), experts.shape)
+    """The numbers in a column for each of the experts; 0 for numbers that no expert has."""
+    numbers = ops.rounded(experts, DataType.INT32)
+    is_expert = ops.rounded(ops.ge(numbers, 0), DataType.INT32) * ops.rounded(
+        ops.lt(numbers, column.shape[0]), DataType.INT32
+    )
+    flat = ops.reshaped(ops.rounded(numbers * is_expert, DataType.UINT32), (1, math.prod(experts.shape)))
+    return ops.reshaped(ops.embedding(flat, column), experts.shape) * is_expert
 
 
 def _needed(ops: Ops, tokens: Value, experts: Value, column: Value) -> Value:

@@ -219,6 +219,7 @@ def _gathered_slices(ops: Ops, call: TextCall) -> Value:
     x, sizes, axes = call.input, call.slice_sizes, call.start_index_map
     if call.operand_batching_dims:
         raise ShapeError("operand_batching_dims are given, and none are executed")
+    _require_slices(call)
     index = call.index
     if index.spec.dtype.itemsize >= 4 and not index.spec.dtype.compute.is_signed:
         index = ops.minimum(index, DataType.INT32.values[-1])  # larger ones would become negative
@@ -254,6 +255,18 @@ def _gathered_slices(ops: Ops, call: TextCall) -> Value:
     others = [axis for axis in range(rank) if axis not in call.offset_dims]
     places = [*others, *call.offset_dims]
     return _permuted(ops, whole, [places.index(axis) for axis in range(rank)])
+
+
+def _require_slices(call: TextCall) -> None:
+    """Refuses slices and axes that the operand does not have."""
+    shape = call.input.shape
+    for name in ("start_index_map", "collapsed_slice_dims"):
+        wrong = [axis for axis in getattr(call, name) if not 0 <= axis < len(shape)]
+        if wrong:
+            raise ShapeError(f"`{name}` has the dimension {wrong[0]}, and the operand has {len(shape)}")
+    sizes = call.slice_sizes
+    if len(sizes) != len(shape) or not all(0 < size <= extent for size, extent in zip(sizes, shape, strict=True)):
+        raise ShapeError(f"`slice_sizes` {[*sizes]} are none of a tensor of shape {[*shape]}")
 
 
 def _permuted(ops: Ops, x: Value, order: Any) -> Value:

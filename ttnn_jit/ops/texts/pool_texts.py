@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
@@ -14,6 +14,7 @@ from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.text_operation import REQUIRED, DenseNumbers, TextCall, TextOps, text
 from ttnn_jit.ops.movement.windows import padded
 from ttnn_jit.ops.texts.window_texts import image, padding_of, per_dimension
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import DataType, Layout
 
 
@@ -39,7 +40,7 @@ def _needs_taps(call: TextCall, sizes: tuple[Any, ...]) -> bool:
 
 def _by_taps(ops: Ops, call: TextCall, sizes: tuple[Any, ...], method: str) -> Value:
     batch, height, width, channels, kernel, stride, padding, dilation, ceil = sizes
-    if ceil and method != "Max":
+    if ceil and method == "Average":
         raise ShapeError("ceil_mode is true, beside means of integers or padding of more than half a window")
     counts = _counts(sizes)
     if ceil:  # what windows cover beyond the padding
@@ -63,6 +64,23 @@ def _by_taps(ops: Ops, call: TextCall, sizes: tuple[Any, ...], method: str) -> V
     return ops.reshaped(found, call.result.shape)
 
 
+def _mean_inside(ops: TextOps, call: TextCall, sizes: tuple[Any, ...]) -> Value:
+    """The sum of every window over the number of its taps inside of the image."""
+    _, *extents, _, kernel, stride, padding, dilation, _ = sizes
+    inside = [
+        [sum(0 <= at * step + tap * by - low < extent for tap in range(taps)) for at in range(count)]
+        for count, extent, taps, step, (low, _), by in zip(
+            _counts(sizes), extents, kernel, stride, padding, dilation, strict=True
+        )
+    ]
+    shape = (1, *map(len, inside), 1)
+    numbers = tuple(float(rows * columns) for rows, columns in itertools.product(*inside))
+    taps = ops.constant(DenseNumbers(shape, numbers), call.result.with_(shape=shape, dtype=COMPUTE_TYPE))
+    x = TextCall({**vars(call), "input": ops.rounded(call.input, COMPUTE_TYPE)}, call.results)
+    sums = ops.reshaped(_by_taps(ops, x, sizes, "Sum"), (sizes[0], *shape[1:3], sizes[3]))
+    return ops.reshaped(sums / taps, call.result.shape)
+
+
 def _max_in_torch(torch: Any, call: TextCall, sizes: tuple[Any, ...]) -> Any:
     """The largest element of every window."""
     batch, height, width, channels, kernel, stride, padding, dilation, _ = sizes
@@ -83,9 +101,12 @@ def _pool(
     extra: Callable[[TextCall], tuple[Any, ...]] = lambda _: (),
     sizes_of: Callable[[TextCall], tuple[Any, ...]] = _pool_sizes,
 ) -> tuple[Any, Any]:
-    def write(ops: Ops, call: TextCall) -> Value:
-        if _needs_taps(call, sizes_of(call)) and vars(call).get("count_include_pad", True):
-            return _by_taps(ops, call, sizes_of(call), "Max" if declared is MAX_POOL2D else "Average")
+    def write(ops: TextOps, call: TextCall) -> Value:
+        if _needs_taps(call, sizes_of(call)):
+            if vars(call).get("count_include_pad", True):
+                return _by_taps(ops, call, sizes_of(call), "Max" if declared is MAX_POOL2D else "Average")
+            if not call.input.spec.dtype.is_integer:
+                return _mean_inside(ops, call, sizes_of(call))
         attributes = (*sizes_of(call), *extra(call), call.input.spec.dtype, Layout.TILE)
         return ops.reshaped(ops.call(declared, [call.input], *attributes), call.result.shape)
 
@@ -225,7 +246,7 @@ def _pool_with_indices(sizes_of: Callable[[TextCall], tuple[Any, ...]]) -> tuple
 
 
 MAX_POOLS_WITH_INDICES = (
-    text("ttir.max_pool2d_with_indices", "input", *_pool_with_indices(_pool_sizes), **_POOL),
+    text("ttir.max_pool2d_with_indices", "input output*", *_pool_with_indices(_pool_sizes), **_POOL),
     text("ttnn.max_pool2d_with_indices", "input", *_pool_with_indices(_sizes_of_ttnn), **_POOL_OF_TTNN),
 )
 GLOBAL_AVG_POOL = text(
@@ -237,8 +258,28 @@ GLOBAL_AVG_POOL = text(
 
 
 def _reduced_windows(ops: Ops, call: TextCall) -> list[Value]:
-    """Windows along any dimensions, tap by tap."""
+    """Windows along any dimensions, tap by tap.
+
+    Raises:
+        ShapeError: The result of the text has another number of windows than the operand.
+    """
+    for x in call.inputs:
+        counts = _windows_of(call, x.shape)
+        if counts != tuple(call.result.shape):
+            raise ShapeError(f"it results in {list(counts)}, and the text says {list(call.result.shape)}")
     return [_one_reduced(ops, call, x) for x in call.inputs]
+
+
+def _windows_of(call: TextCall, shape: Sequence[int]) -> tuple[int, ...]:
+    """The number of windows along every dimension of an operand."""
+    rank = len(shape)
+    given = (call.window_dimensions, call.window_strides or 1, call.window_dilations or 1)
+    kernel, strides, dilation = (per_dimension(each, rank) for each in given)
+    padding = padding_of(call.padding or 0, rank, by_dimension=True)
+    return tuple(
+        (extent + low + high - (taps - 1) * by - 1) // step + 1
+        for extent, (low, high), taps, by, step in zip(shape, padding, kernel, dilation, strides, strict=True)
+    )
 
 
 _COMBINED = {"Max": ("maximum", -math.inf), "Sum": ("add", 0.0), "Average": ("add", 0.0)}

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.contraction.sparse_products import SPARSE_MATMUL as SPARSE_PRODUCTS
 from ttnn_jit.ops.elementwise.activation_text import activated_in_torch, extremes_in_torch
 from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
@@ -34,7 +36,20 @@ def _in_words(ops: Ops, *operands: Value | None) -> list[Any]:
     return [each if each is None or not is_integer else ops.rounded(each, DataType.INT64) for each in operands]
 
 
+def _require_product_of_matrices(call: TextCall) -> None:
+    """Refuses dimensions, which some texts state, that are not those of a product of batches of matrices."""
+    rank = len(call.a.shape), len(call.b.shape)
+    batch = tuple(range(rank[0] - 2))
+    usual = {"lhs": (batch, (rank[0] - 1,)), "rhs": (batch if rank[0] == rank[1] else (), (rank[1] - 2,))}
+    for side, (batches, contracted) in usual.items():
+        for name, wanted in ((f"batch_dims_{side}", batches), (f"contract_dims_{side}", contracted)):
+            stated = getattr(call, name)
+            if stated is not None and (tuple(stated) != wanted or call.transpose_a or call.transpose_b):
+                raise ShapeError(f"`{name}` is {[*stated]}, and {[*wanted]} is that of a product of matrices")
+
+
 def _linear(ops: Ops, call: TextCall) -> Value:
+    _require_product_of_matrices(call)
     flags = {"transpose_a": call.transpose_a, "transpose_b": call.transpose_b}
     a, b, bias = _in_words(ops, call.a, call.b, call.bias)
     is_row = bias is None or math.prod(bias.shape) == bias.shape[-1]
@@ -130,6 +145,10 @@ LINEAR = text(
     "a b bias?",
     _linear,
     _linear_in_torch,
+    batch_dims_lhs=None,
+    batch_dims_rhs=None,
+    contract_dims_lhs=None,
+    contract_dims_rhs=None,
     transpose_a=False,
     transpose_b=False,
     activation=None,
@@ -190,4 +209,35 @@ DOT_GENERAL = text(
     contract_dims_rhs=REQUIRED,
 )
 
-TEXTS = (MATMUL, LINEAR, DOT_GENERAL)
+
+def _sparse_matmul(ops: Ops, call: TextCall) -> Value:
+    """The products of all groups, zeros where the sparsity is 0: `nnz` says how many are wanted, and changes none."""
+    wanted = ops.typecast(ops.ne(call.sparsity, 0), COMPUTE_TYPE)
+    found: Value = ops.call(
+        SPARSE_PRODUCTS, [call.a, call.b, wanted, None], None, call.is_input_a_sparse, call.is_input_b_sparse
+    )
+    return found
+
+
+def _sparse_matmul_in_torch(torch: Any, call: TextCall) -> Any:
+    """One product for each element of the sparsity."""
+    a, b = call.a, call.b.flatten(0, -3)
+    if call.is_input_a_sparse:
+        products = torch.einsum("...emk,enk->...emn", a, b.mT)
+    else:
+        products = torch.einsum("...mk,enk->...emn", a, b.mT)
+    wanted = (call.sparsity != 0).reshape(*products.shape[:-2], 1, 1)
+    return call.in_result_shape(products.masked_fill(~wanted, 0.0))
+
+
+SPARSE_MATMUL = text(
+    "ttir.sparse_matmul ttnn.sparse_matmul",
+    "a b sparsity",
+    _sparse_matmul,
+    _sparse_matmul_in_torch,
+    is_input_a_sparse=False,
+    is_input_b_sparse=True,
+    nnz=None,
+)
+
+TEXTS = (MATMUL, LINEAR, DOT_GENERAL, SPARSE_MATMUL)

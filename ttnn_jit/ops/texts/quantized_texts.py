@@ -14,22 +14,30 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
-_QUANTIZED = re.compile(r"!quant\.uniform<\w+?(?:<(-?\d+):(-?\d+)>)?:\w+(?::(\d+))?,\s*\{?([^}>]*)\}?>")
+_QUANTIZED = re.compile(r"!quant\.uniform<([iu])(\d+)(?:<(-?\d+):(-?\d+)>)?:\w+(?::(\d+))?,\s*\{?([^}>]*)\}?>")
+
+
+def levels_of_storage(sign: str, width: int) -> tuple[int, int]:
+    """The least and the largest integer of a storage type: ``i`` or ``u``, and its bits."""
+    return (0, 2**width - 1) if sign == "u" else (-(2 ** (width - 1)), 2 ** (width - 1) - 1)
 
 
 @dataclass(frozen=True)
 class Quantization:
-    """The scales and zero points of a type.
+    """The scales, zero points and levels of a type.
 
     Attributes:
         scales: One, or one for each index along `axis`.
         zeros: The zero points, as many.
         axis: The dimension; None for one scale.
+        levels: The least and the largest integer that an element may be: those that the type states, ``i8<-127:127>``,
+            or those of its storage type.
     """
 
     scales: tuple[float, ...]
     zeros: tuple[int, ...]
     axis: int | None
+    levels: tuple[int, int]
 
     @staticmethod
     def of(element_type: str) -> Quantization:
@@ -41,9 +49,11 @@ class Quantization:
         found = _QUANTIZED.fullmatch(element_type)
         if found is None:
             raise DTypeError(f"{element_type} is no quantized type that is known here")
-        pairs = [each.strip().partition(":") for each in found[4].split(",")]
+        sign, width, low, high, axis, numbers = found.groups()
+        pairs = [each.strip().partition(":") for each in numbers.split(",")]
         scales, zeros = (float(scale) for scale, _, _ in pairs), (int(zero or 0) for _, _, zero in pairs)
-        return Quantization(tuple(scales), tuple(zeros), None if found[3] is None else int(found[3]))
+        levels = levels_of_storage(sign, int(width)) if low is None else (int(low), int(high))
+        return Quantization(tuple(scales), tuple(zeros), None if axis is None else int(axis), levels)
 
     def along(self, numbers: Sequence[float], rank: int) -> tuple[int, ...]:
         """The shape of `numbers` that broadcasts to a tensor."""
@@ -70,6 +80,14 @@ def _dequantized(ops: TextOps, x: Value, own: Quantization) -> Value:
 
 def _quantized(ops: TextOps, x: Value, own: Quantization, spec: TensorSpec) -> Value:
     q = ops.round(x / _vector(ops, own, own.scales, x)) + _vector(ops, own, own.zeros, x)
+    return _as_levels(ops, q, own.levels, spec)
+
+
+def _as_levels(ops: Ops, q: Value, levels: tuple[int, int], spec: TensorSpec) -> Value:
+    """Whole numbers as integers; those beyond the levels become the nearest one, whatever type holds them."""
+    numbers = spec.dtype.values
+    if levels[0] > numbers[0] or levels[1] < numbers[-1]:  # a cast clips to the numbers of the type
+        q = ops.maximum(ops.minimum(q, float(levels[1])), float(levels[0]))
     return ops.typecast(q, spec.dtype)
 
 
@@ -80,7 +98,8 @@ def _dequantized_in_torch(torch: Any, x: Any, own: Quantization) -> Any:
 def _quantized_in_torch(torch: Any, x: Any, own: Quantization) -> Any:
     """By a quotient in float32, which is what is rounded."""
     scale = _vector_in_torch(torch, own, own.scales, x)
-    return torch.round(x.float() / scale.float()).double() + _vector_in_torch(torch, own, own.zeros, x)
+    levels = torch.round(x.float() / scale.float()).double() + _vector_in_torch(torch, own, own.zeros, x)
+    return levels.clamp(*own.levels)
 
 
 _LEVELS = {"input": lambda _: 256}
@@ -136,9 +155,18 @@ def _unrolled(ops: Ops, call: TextCall, name: str) -> Value:
     return ops.reshaped(ops.rounded(numbers, COMPUTE_TYPE), _beside(call.input, call, numbers))
 
 
+def _levels_of_result(call: TextCall) -> tuple[int, int]:
+    """The levels of the type of the result; of one that is no quantized type, its integers."""
+    element = call.element_types["result"]
+    if element.startswith("!quant"):
+        return Quantization.of(element).levels
+    numbers = call.result.dtype.values
+    return numbers[0], numbers[-1]
+
+
 def _quantize_unrolled(ops: Ops, call: TextCall) -> Value:
     q = ops.round(call.input / _unrolled(ops, call, "scale")) + _unrolled(ops, call, "zero_point")
-    return ops.typecast(q, call.result.dtype)
+    return _as_levels(ops, q, _levels_of_result(call), call.result)
 
 
 def _dequantize_unrolled(ops: Ops, call: TextCall) -> Value:
@@ -159,7 +187,7 @@ QUANTIZE_UNROLLED = text(
     lambda torch, call: (
         torch.round(call.input.float() / _unrolled_in_torch(call, "scale").float()).double()
         + _unrolled_in_torch(call, "zero_point")
-    ),
+    ).clamp(*_levels_of_result(call)),
     axis=None,
     takes_quantized=True,
 )
@@ -178,7 +206,7 @@ def _requantize_unrolled(ops: Ops, call: TextCall) -> Value:
     numbers = ops.typecast(call.input, COMPUTE_TYPE) - _unrolled(ops, call, "in_zero_point")
     wide = numbers * _unrolled(ops, call, "in_scale")
     q = ops.round(wide / _unrolled(ops, call, "out_scale")) + _unrolled(ops, call, "out_zero_point")
-    return ops.typecast(q, call.result.dtype)
+    return _as_levels(ops, q, _levels_of_result(call), call.result)
 
 
 def _requantize_unrolled_in_torch(torch: Any, call: TextCall) -> Any:
@@ -186,7 +214,7 @@ def _requantize_unrolled_in_torch(torch: Any, call: TextCall) -> Any:
     scale, zero = (_unrolled_in_torch(call, f"in_{name}").float() for name in ("scale", "zero_point"))
     wide = (call.input.float() - zero) * scale
     rounded = torch.round(wide / _unrolled_in_torch(call, "out_scale").float())
-    return rounded.double() + _unrolled_in_torch(call, "out_zero_point")
+    return (rounded.double() + _unrolled_in_torch(call, "out_zero_point")).clamp(*_levels_of_result(call))
 
 
 REQUANTIZE_UNROLLED = text(

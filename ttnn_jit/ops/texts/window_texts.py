@@ -94,10 +94,31 @@ def convolved_in_torch(torch: Any, x: Any, weight: Any, bias: Any, geometry: Geo
         kept = [index for index, target in enumerate(targets) if 0 <= target < wide.shape[axis]]
         wide.index_copy_(axis, torch.tensor([targets[each] for each in kept]), x.index_select(axis, torch.tensor(kept)))
         x = wide
-    function = getattr(torch.nn.functional, f"conv{geometry.rank}d")
     bias = None if bias is None else bias.reshape(-1)
-    found = function(x.movedim(-1, 1), weight, bias, geometry.strides, 0, geometry.dilation, geometry.groups)
-    return found.movedim(1, -1)
+    return _by_rows(torch, x.movedim(-1, 1), weight, bias, geometry).movedim(1, -1)
+
+
+_MAX_COLUMNS = 2**26
+"""Elements of the matrix of all windows, into which torch unfolds an image of float64, at a time."""
+
+
+def _by_rows(torch: Any, x: Any, weight: Any, bias: Any, geometry: Geometry) -> Any:
+    """Torch's convolution of an image, channels first, without padding, some rows of the result after another."""
+    function = getattr(torch.nn.functional, f"conv{geometry.rank}d")
+    options = (bias, geometry.strides, 0, geometry.dilation, geometry.groups)
+    spans = [(taps - 1) * by + 1 for taps, by in zip(weight.shape[2:], geometry.dilation, strict=True)]
+    counts = [
+        (extent - span) // step + 1 for extent, span, step in zip(x.shape[2:], spans, geometry.strides, strict=True)
+    ]
+    in_row = len(x) * weight[0].numel() * geometry.groups * math.prod(counts[1:])
+    rows = max(1, _MAX_COLUMNS // max(1, in_row))
+    if rows >= counts[0]:
+        return function(x, weight, *options)
+    parts = []
+    for begin in range(0, counts[0], rows):
+        first, last = (row * geometry.strides[0] for row in (begin, min(begin + rows, counts[0]) - 1))
+        parts.append(function(x[:, :, first : last + spans[0]], weight, *options))
+    return torch.cat(parts, 2)
 
 
 # --- Sizes in attributes ----------------------------------------------------------------------------------------------
@@ -302,8 +323,11 @@ def _conv_transpose2d_in_torch(torch: Any, call: TextCall) -> Any:
     x = call.input.reshape(image(call.input, call.flattened_compat_info)).permute(order)
     stride, dilation = per_dimension(call.stride, 2), per_dimension(call.dilation, 2)
     whole = torch.nn.functional.conv_transpose2d(
-        x.movedim(-1, 1), call.weight, None, stride, 0, per_dimension(call.output_padding, 2), call.groups, dilation
+        x.movedim(-1, 1), call.weight, None, stride, 0, 0, call.groups, dilation
     ).movedim(1, -1)
+    # What lies beyond is reached by no tap. torch itself takes no output padding as large as the stride.
+    down, across = per_dimension(call.output_padding, 2)
+    whole = torch.nn.functional.pad(whole, (0, 0, 0, across, 0, down))
     for axis, (low, high) in enumerate(padding_of(call.padding, 2), start=1):
         whole = whole.narrow(axis, low, whole.shape[axis] - low - high)
     whole = whole if call.bias is None else whole + call.bias.reshape(-1)

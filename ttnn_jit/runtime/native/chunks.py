@@ -6,8 +6,9 @@ A chunk is a launch of the same kernel, so results do not depend on the number o
 from __future__ import annotations
 
 import math
+import operator
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 from ttnn_jit.process.dataclass import dataclass
@@ -69,8 +70,7 @@ def nanoseconds_of(launch: Launch, itemsizes: Sequence[int], nbytes: int) -> flo
     """
     if not launch.picoseconds:
         return 0.0
-    touched = (_touched_elements(launch, own) for own in _strides(launch))
-    moved = sum(count * itemsize for count, itemsize in zip(touched, itemsizes, strict=True))
+    moved = sum(map(operator.mul, _touched(launch), itemsizes))
     return predicted_ns(launch, min(nbytes, moved))  # a launch may touch a small part of a tensor
 
 
@@ -79,22 +79,21 @@ def share_of_a_chunk(count: int) -> int:
     return max(1, count // (CHUNKS_PER_CPU * _cpus()))
 
 
-def chunks_of(launch: Launch, itemsizes: Sequence[int], nbytes: int) -> Chunks | None:
+def chunks_of(launch: Launch, itemsizes: Sequence[int], nbytes: int, nanoseconds: float | None = None) -> Chunks | None:
     """The chunks of a launch; None if it is too short to share or its kernel cannot be divided.
 
     Args:
         launch: The launch; `ttnn_jit.codegen.schedules.launch` defines its params.
         itemsizes: Per operand, the bytes of an element.
         nbytes: Bytes of the operands' tensors.
+        nanoseconds: The result of `nanoseconds_of`, if it is known.
     """
-    if not launch.picoseconds or predicted_ns(launch, nbytes) < HOST_COSTS.shared_from_ns:
-        return None
-    time = nanoseconds_of(launch, itemsizes, nbytes)
-    if time < HOST_COSTS.shared_from_ns:
+    time = nanoseconds_of(launch, itemsizes, nbytes) if nanoseconds is None else nanoseconds
+    if not launch.picoseconds or time < HOST_COSTS.shared_from_ns:
         return None
     loops = launch.loops
     extents, strides = launch.params[:loops], launch.params[loops:]
-    elements = max(_touched_elements(launch, own) for own in _strides(launch))
+    elements = max(_touched(launch))
     evenly = _loops_to_cut_evenly(launch) if elements == math.prod(extents) else []
     found = _whole_loop(launch, elements, evenly) if evenly else _loop_of_reuse(launch, elements)
     if found is None:
@@ -164,11 +163,10 @@ def _has_few_rows(launch: Launch) -> bool:
     return math.prod(launch.params[loop] for loop in _cuttable(launch)[1:]) < ROWS_OF_A_CHUNK * min_parallel_extent()
 
 
-def _strides(launch: Launch) -> Iterator[tuple[int, ...]]:
+def _strides(launch: Launch) -> list[tuple[int, ...]]:
     """Per operand, its strides along the loops."""
     loops, params = launch.loops, launch.params
-    for start in range(loops, len(params), loops):
-        yield params[start : start + loops]
+    return [params[start : start + loops] for start in range(loops, len(params), loops)]
 
 
 def min_parallel_extent() -> int:
@@ -190,13 +188,16 @@ def _even_chunk(elements: int, per_cpu: int) -> int:
     return max(even - even % MIN_ELEMENTS, MIN_ELEMENTS)
 
 
-def _touched_elements(launch: Launch, strides: Sequence[int]) -> int:
-    """The number of distinct elements of an operand that the loops touch."""
-    count = 1
-    for extent, stride in zip(launch.params, strides, strict=False):
-        if stride:
-            count *= extent
-    return count
+def _touched(launch: Launch) -> list[int]:
+    """Per operand, the number of its distinct elements that the loops touch."""
+    params, found = launch.params, []
+    for strides in _strides(launch):
+        count = 1
+        for extent, stride in zip(params, strides, strict=False):
+            if stride:
+                count *= extent
+        found.append(count)
+    return found
 
 
 def _with_extent(launch: Launch, loop: int, extent: int) -> tuple[int, ...]:

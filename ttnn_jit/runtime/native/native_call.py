@@ -134,11 +134,13 @@ def _entry_of(
         arrays: The arrays of the table.
     """
     launch, flagged = _with_panel_strides(as_planned, layout)
-    itemsizes = [spec.dtype.stride_bytes for spec in specs]
-    nbytes = sum(spec.nbytes for spec in specs)
-    chunks = chunks_of(launch, itemsizes, nbytes)
-    in_tiles = any(spec.dtype.is_block_float for spec in specs)  # strides of tiles are not of elements
-    time = 0.0 if in_tiles else nanoseconds_of(launch, itemsizes, nbytes)
+    dtypes = [spec.dtype for spec in specs]
+    itemsizes = [dtype.stride_bytes for dtype in dtypes]
+    nbytes = sum([spec.nbytes for spec in specs])
+    time = nanoseconds_of(launch, itemsizes, nbytes)
+    chunks = chunks_of(launch, itemsizes, nbytes, time)
+    if any(dtype.is_block_float for dtype in dtypes):  # strides of tiles are not of elements
+        time = 0.0
     own = {"function": address, "operands": len(launch.operands)}
     fields = UNSHARED | own | {"params": arrays.address(flagged(launch.params))}
     if chunks:

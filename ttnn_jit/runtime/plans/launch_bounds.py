@@ -57,8 +57,8 @@ def signature_of(launch: Launch, specs: Sequence[TensorSpec]) -> Signature:
     """The signature that the kernel of a checked launch over operands of `specs` must have."""
     loops = launch.loops
     inner = launch.params[loops::loops]
-    types = (specs[index].dtype.memory_type for index in launch.operands)
-    operands = tuple((own, step if step in (0, 1) else None) for own, step in zip(types, inner, strict=True))
+    types = [specs[index].dtype.memory_type for index in launch.operands]
+    operands = tuple([(own, step if step in (0, 1) else None) for own, step in zip(types, inner, strict=True)])
     own = launch.reduced, _has_short_rows(launch), launch.panels, launch.whole
     return Signature(loops, operands, launch.written, *own)
 

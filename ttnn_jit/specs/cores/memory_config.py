@@ -27,6 +27,8 @@ class TensorMemoryLayout(enum.Enum):
     BLOCK_SHARDED = 4
     ND_SHARDED = 5
 
+    __hash__ = object.__hash__  # members are singletons, and Enum hashes their names in Python
+
 
 class BufferType(enum.Enum):
     """The memory that holds a tensor; the numbers are ttnn's. SystemMemory is a second name."""
@@ -37,6 +39,8 @@ class BufferType(enum.Enum):
     SystemMemory = 2
     L1_SMALL = 3
     TRACE = 4
+
+    __hash__ = object.__hash__  # members are singletons, and Enum hashes their names in Python
 
 
 class ShardOrientation(enum.Enum):
@@ -276,6 +280,8 @@ class MemoryConfig(MutableValue):
     @property
     def shard_shape(self) -> tuple[int, ...]:
         """The extents of a shard; () if it is not sharded."""
+        if self.memory_layout is TensorMemoryLayout.INTERLEAVED:
+            return ()
         if self.is_nd_sharded() and self.nd_shard_spec is not None:
             return self.nd_shard_spec.shard_shape
         return self._spec.shape if isinstance(self._spec, ShardSpec) else ()

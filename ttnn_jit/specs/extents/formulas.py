@@ -8,10 +8,13 @@ from typing import Any
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.extents.polynomials import (
+    Applied,
     Atom,
+    Quotient,
     Terms,
     atom_from_json,
     atom_to_json,
+    constant,
     floats_in,
     is_float,
     polynomials_in,
@@ -72,18 +75,40 @@ class Formulas:
     def values(self, symbols: Sequence[int]) -> list[int] | None:
         """The values of the atoms for values of the symbols; None if a guard does not hold."""
         values = self.atom_values(symbols)
-        return values if values is not None and all(guard.holds(values) for guard in self.guards) else None
+        if values is None:
+            return None
+        for guard in self.guards:
+            if not guard.holds(values):
+                return None
+        return values
 
     def atom_values(self, symbols: Sequence[int]) -> list[int] | None:
         """The values of the atoms for values of the symbols; None if one has no value, as a quotient by 0."""
         given = iter(symbols)
         values: list[int] = []
-        for atom in self.atoms:
-            try:
-                values.append(next(given) if atom is None else value_of_atom(atom, values))
-            except (ArithmeticError, ValueError):
-                return None
+        try:
+            for atom in self.atoms:
+                values.append(next(given) if atom is None else 0 if atom is UNUSED else value_of_atom(atom, values))
+        except (ArithmeticError, ValueError):
+            return None
         return values
+
+    def without_unused(self, used: Iterable[Terms]) -> Formulas:
+        """The formulas with `UNUSED` for atoms that neither a guard nor a polynomial of `used` depends on.
+
+        Functions of floats are kept, for a compile would refuse the numbers for which they have no value.
+        """
+        found: set[int] = set()
+        left = [number for number, atom in enumerate(self.atoms) if isinstance(atom, Applied)]
+        left += _atoms_in([*used, *(guard.terms for guard in self.guards)])
+        while left:
+            number = left.pop()
+            if number not in found:
+                found.add(number)
+                atom = self.atoms[number]
+                left += (*_atoms_in(polynomials_in(atom)), *floats_in(atom))
+        atoms = (atom if atom is None or number in found else UNUSED for number, atom in enumerate(self.atoms))
+        return Formulas(tuple(atoms), self.guards)
 
     def to_json(self) -> dict[str, Any]:
         """JSON values."""
@@ -116,6 +141,14 @@ class Formulas:
     def whole_atoms(self) -> frozenset[int]:
         """The numbers of the atoms that are whole numbers, of which polynomials consist."""
         return frozenset(number for number, atom in enumerate(self.atoms) if not is_float(atom))
+
+
+UNUSED = Quotient((), constant(1))
+"""Stands for an atom whose value nothing needs."""
+
+
+def _atoms_in(polynomials: Iterable[Terms]) -> list[int]:
+    return [atom for terms in polynomials for monomial, _ in terms for atom in monomial]
 
 
 def _check_whole(polynomials: Iterable[Terms], atoms: Container[int]) -> None:

@@ -206,9 +206,9 @@ def value_of_atom(atom: Derived, atoms: Sequence[Any]) -> Any:
         ArithmeticError, ValueError: A function of floats has no value there.
     """
     if isinstance(atom, Applied):
-        return FLOAT_FUNCTIONS[atom.function](*(_value_of_operand(each, atoms) for each in atom.operands))
+        return FLOAT_FUNCTIONS[atom.function](*[_value_of_operand(each, atoms) for each in atom.operands])
     if isinstance(atom, Call):
-        return FUNCTIONS[atom.function](*(value_of(each, atoms) for each in atom.arguments))
+        return FUNCTIONS[atom.function](*[value_of(each, atoms) for each in atom.arguments])
     return value_of(atom.dividend, atoms) // value_of(atom.divisor, atoms)
 
 

@@ -23,10 +23,13 @@ from ttnn_jit.transforms.kernels.tile_graph import TileGraph
 
 
 def generics(module: ModuleOp) -> Iterator[d2m.GenericOp]:
-    """The canonical kernels of the module's functions (`GenericOp.canonical_kernel`), in program order."""
+    """The kernels of the module's functions that are lowered, in program order.
+
+    These are the canonical ones (`GenericOp.canonical_kernel`) without a known reading.
+    """
     for block in function_blocks(module):
         for generic in generics_in(block):
-            if generic.canonical_kernel is generic:
+            if generic.canonical_kernel is generic and generic.known_reading is None:
                 yield generic
 
 

@@ -33,7 +33,7 @@ class FunctionPass(ModulePass):
 
 @dataclass(frozen=True)
 class KernelPass(ModulePass):
-    """A pass that runs on each canonical kernel (`GenericOp.canonical_kernel`)."""
+    """A pass that runs on each kernel that is lowered (`kernel_body.generics`)."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
         """Runs on each such kernel of the module `op`."""

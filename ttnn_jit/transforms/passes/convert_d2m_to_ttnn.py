@@ -129,7 +129,7 @@ class _Outlining:
             op.result_types,
             op.location,
         )
-        if op.canonical_kernel is op:
+        if op.canonical_kernel is op and op.known_reading is None:
             self.kernels.append(_kernel_function(op, symbol))
         return values.replaced(op, launch)
 

@@ -11,11 +11,11 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
+from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.attribute_writer import attribute_of
 from ttnn_jit.dialects.text_calls.meshes_of_texts import mesh_of_text
-from ttnn_jit.dialects.text_calls.op_calls import OpCall, bound_op, conversion_call, located, tensor_at
+from ttnn_jit.dialects.text_calls.op_calls import OpCall, bound_op, conversion_call, errors_at, tensor_at
 from ttnn_jit.dialects.text_calls.shards import shard_tilings
 from ttnn_jit.dialects.text_calls.tensor_types import element_in_text
 from ttnn_jit.dialects.text_calls.text_attributes import attributes_of, name_of
@@ -104,6 +104,21 @@ def convert(module: ModuleOp, dialects: Collection[str]) -> None:
         )
 
 
+def convert_composites(module: ModuleOp) -> None:
+    """Converts the composites of a module that TTIR has an operation for; others stay.
+
+    Raises:
+        CompileError: One does not fit its operation.
+    """
+    mesh = mesh_of_text(module) or (1,)
+    for op in [each for each in module.walk() if name_of(each) == "stablehlo.composite"]:
+        read = bound_op(op)
+        if f"{name_of(op)}@{read.arguments['name']}" in text_operations():
+            for made in reversed(_convert_op(op, read, mesh)):
+                if made.results and not any(result.first_use for result in made.results):
+                    _remove(made)
+
+
 def _convert_block(block: Block, dialects: Collection[str], mesh: Sequence[int]) -> None:
     written: list[Operation] = []
     converted = [op for op in ops_of(block) if name_of(op).partition(".")[0] in dialects]
@@ -127,7 +142,7 @@ def _cut_out(op: Operation, read: OpCall, dialects: Collection[str], mesh: Seque
     """Replaces a manual computation by its ops, between those that cut its operands and join its results."""
     _convert_block(op.regions[0].block, dialects, mesh)
     block = op.regions[0].block
-    try:
+    with errors_at(op):
         given, wanted = shard_tilings(read)
         writer = TtirWriter(mesh, _elements(op), op.location)
         pairs = zip(op.operands, block.args, given, strict=True)
@@ -144,8 +159,6 @@ def _cut_out(op: Operation, read: OpCall, dialects: Collection[str], mesh: Seque
             mesh_shard(joining, tensor_at(value), _pairs(result), "shard_to_full", tiling)
             for value, result, tiling in zip(last.operands, op.results, wanted, strict=True)
         ]
-    except TtnnJitError as error:
-        raise located(error, op, location_of(op)) from error
     inner = ops_of(block)[:-1]
     for each in inner:
         each.detach()  # type: ignore[no-untyped-call]
@@ -176,10 +189,8 @@ def _convert_op(op: Operation, before: OpCall, mesh: Sequence[int]) -> list[Oper
         _write_composite(op, read, read.operation, mesh)
         return []
     writer = TtirWriter(mesh, _elements(op), op.location)
-    try:
+    with errors_at(op):
         found = read.operation.converted(writer, conversion_call(op, read))
-    except TtnnJitError as error:
-        raise located(error, op, location_of(op)) from error
     _replace(op, writer.ops, [each.handle for each in found])
     return writer.ops
 
@@ -198,7 +209,7 @@ def _write_composite(op: Operation, read: OpCall, operation: Conversion, mesh: S
         made: SSAValue = found.handle
         return made
 
-    try:
+    with errors_at(op):
         rewriter = Rewriter()
         row = rewriter.row(f"ttnn.{operation.composite}")
         assert row is not None, "the operation is one of TTNN"
@@ -207,8 +218,6 @@ def _write_composite(op: Operation, read: OpCall, operation: Conversion, mesh: S
         attributes = {key: attribute_of(value, kinds.get(key, "BoolAttr"), f32) for key, value in given.items()}
         type_ = op.results[0].type
         value = composite(operation.composite, [*op.operands], type_, body, rewriter, op, attributes)
-    except TtnnJitError as error:
-        raise located(error, op, location_of(op)) from error
     _replace(op, [], [value])
 
 

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence, Set
 from typing import NamedTuple
 
 from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.dialects.text_calls.meshes_of_texts import MAX_DEVICES
 from ttnn_jit.transforms.shardings.mesh_axes import Axes
 
 
@@ -157,9 +158,11 @@ def mesh_of_sizes(sizes: Mapping[str, int], devices: Sequence[int]) -> NamedMesh
     """A mesh; no devices are those in order.
 
     Raises:
-        ShapeError: There are as many devices as places, and each is there once.
+        ShapeError: It has too many devices, or `devices` are not those of all places, each once.
     """
     count = math.prod(sizes.values())
+    if count > MAX_DEVICES:
+        raise ShapeError(f"a mesh has {count:,} devices, and at most {MAX_DEVICES:,} are read")
     given = tuple(devices) or tuple(range(count))
     if sorted(given) != [*range(count)]:
         raise ShapeError(f"`device_ids` of a mesh of {count} devices has each of them once, got {[*given]}")

@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.attribute_writer import attribute_of
-from ttnn_jit.dialects.text_calls.op_calls import OpCall, bound_op, conversion_call
+from ttnn_jit.dialects.text_calls.op_calls import OpCall, bound_op, conversion_call, errors_at
 from ttnn_jit.dialects.text_calls.text_attributes import attributes_of, name_of
 from ttnn_jit.dialects.upstream.tables import operation_rows
 from ttnn_jit.dialects.writing.editing import ops_of
@@ -80,7 +80,8 @@ class _FunctionPartitioner:
         block = self._function.body.block
         ops = ops_of(block)
         for op in ops:
-            self._read(op)
+            with errors_at(op):
+                self._read(op)
         if self._stated.is_empty:
             return
         for op, read in self._reads.items():
@@ -123,7 +124,8 @@ class _FunctionPartitioner:
             self._parts[outer] = _Part(own, sharding)
         for op in ops:
             self._writer.location = op.location
-            self._write(op)
+            with errors_at(op):
+                self._write(op)
         self._writer.location = last.location
         found = [
             self._parts[value].sharding if each is None else each.sharding

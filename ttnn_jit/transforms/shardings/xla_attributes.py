@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
+from xdsl.utils.exceptions import ParseError
 
+from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import parsed
 from ttnn_jit.dialects.upstream.rewriting.rewriter import operation_kind
 from ttnn_jit.dialects.writing.editing import insert_before
@@ -20,19 +23,19 @@ def state_shardings(module: ModuleOp) -> None:
     """Makes the module's meshes and the shardings of arguments, results and ops those of Shardy.
 
     Raises:
-        CompileError: The text of one is no attribute.
+        CompileError: The text of one is no attribute of Shardy.
     """
     stated = _text_in(module.attributes, _MESHES)
     first = module.body.block.first_op
     if stated is not None and first is not None:
-        meshes = parsed(stated)
+        meshes = _spelled(stated, module)
         for name, mesh in meshes.data.items() if isinstance(meshes, DictionaryAttr) else ():
             made = operation_kind("sdy.mesh").create(properties={"sym_name": StringAttr(name), "mesh": mesh})
             made.location = module.location
             insert_before(made, first)
     for op in module.walk():
         if isinstance(op, FuncOp):
-            op.arg_attrs, op.res_attrs = _restated(op.arg_attrs), _restated(op.res_attrs)
+            op.arg_attrs, op.res_attrs = (_restated(each, op) for each in (op.arg_attrs, op.res_attrs))
         elif op is not module:
             _restate_op(op)
 
@@ -42,10 +45,10 @@ def _restate_op(op: Operation) -> None:
     if found is not None:
         kept = _without_sharding(op.attributes)
         op.attributes.clear()
-        op.attributes |= {**kept, "sdy.sharding": parsed(found)}
+        op.attributes |= {**kept, "sdy.sharding": _spelled(found, op)}
 
 
-def _restated(attributes: ArrayAttr[DictionaryAttr] | None) -> ArrayAttr[DictionaryAttr] | None:
+def _restated(attributes: ArrayAttr[DictionaryAttr] | None, function: FuncOp) -> ArrayAttr[DictionaryAttr] | None:
     """The attributes of arguments or results."""
     if attributes is None:
         return None
@@ -53,9 +56,21 @@ def _restated(attributes: ArrayAttr[DictionaryAttr] | None) -> ArrayAttr[Diction
     for each in attributes.data:
         text = _text_in(each.data, _SHARDING)
         found.append(
-            each if text is None else DictionaryAttr({**_without_sharding(each.data), "sdy.sharding": parsed(text)})
+            each
+            if text is None
+            else DictionaryAttr({**_without_sharding(each.data), "sdy.sharding": _spelled(text, function)})
         )
     return ArrayAttr(found)
+
+
+def _spelled(text: str, op: Operation) -> Attribute:
+    """The attribute of Shardy that a text spells."""
+    try:
+        return parsed(text)
+    except ParseError as error:
+        raise CompileError(
+            f"an attribute of a frontend spells none of Shardy: {text}", location=location_of(op)
+        ) from error
 
 
 def _text_in(attributes: Mapping[str, Attribute], name: str) -> str | None:

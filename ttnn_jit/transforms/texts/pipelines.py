@@ -144,7 +144,7 @@ class CommonOptions(TextPipeline):
             *folded,
             *fused,
             TTIRPropagateWeightDtype(),
-            TTIRQuantDataTypeConversion(target_bit_width=self.target_bit_width),
+            TTIRQuantDataTypeConversion(target_bit_width=self.target_bit_width, keep_levels=True),
             *((ConstEvalHoistTransform(),) if self.enable_const_eval else ()),
         )
 

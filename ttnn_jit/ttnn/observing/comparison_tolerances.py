@@ -8,6 +8,7 @@ golden is evaluated on perturbed operands to measure this. A user's operation de
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -35,6 +36,8 @@ _PRODUCT_ERROR_FACTOR = 12.0
 _PERTURBATIONS = 8
 _FLOAT32_ERROR_FACTOR = 8.0
 """Allowed multiple of the error of torch's float32 result."""
+_LARGEST = sys.float_info.max
+"""The distance of a changed result that is infinite: it allows any other number."""
 _SMALLEST_NORMAL = 2.0**-126  # smaller values may be flushed to zero
 
 
@@ -127,15 +130,21 @@ class JudgedCall:
         exact = self._result(self.golden, output)
         blocks = [spec.dtype.traits.magnitude_bits for spec in self.specs if isinstance(spec, TensorSpec)]
         perturb = partial(_perturbed, error, generator, max(blocks) if self.on_chip else 0)
-        moved = [self._result(self._changed(perturb), output) for _ in range(_PERTURBATIONS)]
-        spread = (torch.stack(moved) - exact).nan_to_num(nan=0.0).abs().amax(0)
+        # Results are reduced one by one: all of them together are some twenty times as large as the one they judge.
+        spread = torch.zeros_like(exact)
+        for _ in range(_PERTURBATIONS):
+            spread = torch.maximum(spread, _distance(self._result(self._changed(perturb), output), exact, _LARGEST))
+        allowed = spread.add_(exact.abs().nan_to_num_(nan=0.0, posinf=0.0), alpha=error)
         if not narrows:
-            return spread.nan_to_num(posinf=0.0) + error * exact.abs().nan_to_num(nan=0.0, posinf=0.0)
-        others = [self._result(self._changed(change), output) for change in (_narrow, _magnitude, _flushed)]
-        away = _FLOAT32_ERROR_FACTOR * (others[0] - exact).abs().nan_to_num(nan=0.0, posinf=0.0)
-        allowed = spread.nan_to_num(posinf=0.0) + away + error * exact.abs().nan_to_num(nan=0.0, posinf=0.0)
-        numbers, undefined = (torch.stack([test(each) for each in others]) for test in (torch.isfinite, torch.isnan))
-        overflows = exact.isfinite() & ~numbers.all(0) | ~exact.isnan() & undefined.any(0)
+            return allowed
+        narrow = self._result(self._changed(_narrow), output)
+        allowed.add_(_distance(narrow, exact, 0.0), alpha=_FLOAT32_ERROR_FACTOR)
+        all_finite, some_undefined = narrow.isfinite(), narrow.isnan()
+        for change in (_magnitude, _flushed):
+            found = self._result(self._changed(change), output)
+            all_finite &= found.isfinite()
+            some_undefined |= found.isnan()
+        overflows = exact.isfinite() & ~all_finite | ~exact.isnan() & some_undefined
         if self.on_chip:  # a chip turns NaN into infinity between steps
             overflows |= exact.isnan()
         return allowed.masked_fill(overflows, torch.inf)
@@ -155,13 +164,20 @@ class JudgedCall:
         return found.double()
 
 
+def _distance(one: torch.Tensor, exact: torch.Tensor, infinite: float) -> torch.Tensor:
+    """The absolute difference, 0 where it is not defined, and `infinite` where it is infinite."""
+    return (one - exact).abs_().nan_to_num_(nan=0.0, posinf=infinite)
+
+
 def _perturbed(error: float, generator: torch.Generator, magnitude_bits: int, value: torch.Tensor) -> torch.Tensor:
     """`value` perturbed by `error`, and by the unit of its block, if it may be packed with so many bits."""
     import torch
 
     by = torch.randn(value.shape, generator=generator, dtype=torch.float64)
     unit = unit_of_block(value, magnitude_bits) if magnitude_bits else _SMALLEST_NORMAL
-    return value * (1.0 + error * by) + unit * by
+    if not isinstance(unit, float):
+        return value * (1.0 + error * by) + unit * by
+    return (by * error).add_(1.0).mul_(value).add_(by, alpha=unit)
 
 
 def _narrow(value: torch.Tensor) -> torch.Tensor:

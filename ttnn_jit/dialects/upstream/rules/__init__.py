@@ -14,10 +14,12 @@ from ttnn_jit.dialects.upstream.rules.collective_rules import COLLECTIVES
 from ttnn_jit.dialects.upstream.rules.contraction_rules import CONTRACTIONS
 from ttnn_jit.dialects.upstream.rules.convolution_weight_rules import CONVOLUTION_WEIGHTS
 from ttnn_jit.dialects.upstream.rules.creation_rules import CREATIONS
+from ttnn_jit.dialects.upstream.rules.encoding_rules import ENCODINGS
 from ttnn_jit.dialects.upstream.rules.expert_rules import EXPERTS
 from ttnn_jit.dialects.upstream.rules.foreign_code_rules import FOREIGN_CODE
 from ttnn_jit.dialects.upstream.rules.grid_rules import GRIDS
 from ttnn_jit.dialects.upstream.rules.movement_rules import MOVEMENTS
+from ttnn_jit.dialects.upstream.rules.noc_rules import NOC
 from ttnn_jit.dialects.upstream.rules.reduction_rules import REDUCTIONS
 from ttnn_jit.dialects.upstream.rules.transformer_rules import TRANSFORMERS
 from ttnn_jit.dialects.upstream.rules.window_rules import WINDOWS
@@ -30,10 +32,12 @@ _FAMILIES: tuple[Mapping[str, tuple[Rule, ...]], ...] = (
     CONTRACTIONS,
     CONVOLUTION_WEIGHTS,
     CREATIONS,
+    ENCODINGS,
     EXPERTS,
     FOREIGN_CODE,
     GRIDS,
     MOVEMENTS,
+    NOC,
     REDUCTIONS,
     TRANSFORMERS,
     WINDOWS,

@@ -45,7 +45,9 @@ def verify_all_reduce(op: Operation) -> None:
 
 def _require_reduction(view: View, allowed: set[str], what: str, which: str = "op") -> None:
     kind: Any = view.attribute("reduce_type")
-    require(kind is None or kind.value("value") in allowed, f"Invalid reduction {which} for {what} op.")
+    data = getattr(kind, "data", None)
+    said = data if isinstance(data, str | None) else kind.value("value")
+    require(kind is None or said in allowed, f"Invalid reduction {which} for {what} op.")
 
 
 def verify_permute_of_devices(op: Operation) -> None:

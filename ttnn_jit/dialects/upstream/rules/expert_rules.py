@@ -73,6 +73,20 @@ def verify_compute(op: Operation) -> None:
     require(size > 0 and size % 32 == 0, "intermediate_size must be a positive multiple of 32")
 
 
+def verify_gpt(op: Operation) -> None:
+    """The weights of a GPT's experts, as its kernel takes them."""
+    view = View(op)
+    first, second = view.shape("w0_w1_tensor"), view.shape("w2_tensor")
+    for name, shape in (("w0_w1_tensor", first), ("w2_tensor", second)):
+        require(len(shape) == 6, f"{name} must be a rank 6 tensor")
+    for name, shape in (("w0_w1_tensor", first), ("w2_tensor", second)):
+        require(shape[5] == 4 * 32, f"{name} dim[5] must be 128 (4*TILE_SIZE)")
+    for dim, what in ((0, "num_cores"), (2, "experts_per_device")):
+        require(first[dim] == second[dim], f"w0_w1_tensor and w2_tensor must have same dim[{dim}] ({what})")
+    for name in ("expert_indices", "expert_scores"):
+        require(len(view.shape(name)) >= 2, f"{name} must have rank >= 2")
+
+
 def verify_router(op: Operation) -> None:
     """A router's batch, experts and how many of them it chooses."""
     view = View(op)
@@ -111,6 +125,7 @@ EXPERTS = {
             _has_dimensions(_METADATA if dialect == "ttir" else {**_METADATA, "expert_mapping": "[D, E]"}),
             verify_devices,
         ),
+        "moe_gpt": (verify_gpt,),
         "all_to_all_combine": (_has_dimensions(_COMBINE), verify_devices),
         "moe_expert_token_remap": (_has_dimensions(_REMAP), verify_remap),
         "moe_compute": (verify_compute,),

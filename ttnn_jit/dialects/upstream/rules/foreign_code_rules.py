@@ -7,6 +7,7 @@ import re
 from collections import Counter
 
 from xdsl.dialects.builtin import IndexType, StringAttr, SymbolRefAttr
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 
 from ttnn_jit.dialects.upstream.rules.view import View, fail, require, symbol_around
@@ -145,6 +146,50 @@ def verify_dictionary(op: Operation) -> None:
         )
 
 
+def verify_pairs(op: Operation) -> None:
+    """A dictionary's key, and what it holds."""
+    gives = op.name.endswith("get_key_value")
+    count = len(op.results) if gives else len(op.operands) - 1
+    require(count > 0, f"requires at least one {'result' if gives else 'value'}")
+
+
+_METHODS = ("instance", "staticmethod", "classmethod")
+
+
+def verify_class(op: Operation) -> None:
+    """Methods, one of which may be the initializer."""
+    functions = [each for block in op.regions[0].blocks for each in block.ops if isinstance(each, FuncOp)]
+    count = sum(each.sym_name.data == "__init__" for each in functions)
+    require(count <= 1, "class body must have at most one __init__")
+
+
+def verify_method(op: Operation) -> None:
+    """A function in a class: what it is called on, and what an initializer returns."""
+    around = op.parent_op()
+    if not isinstance(op, FuncOp) or around is None or around.name != "emitpy.class":
+        return
+    given = op.attributes.get("emitpy.method_kind")
+    kind = given.data if isinstance(given, StringAttr) else _METHODS[0]
+    require(kind in _METHODS, "emitpy.method_kind must be one of 'instance', 'staticmethod', or 'classmethod'")
+    if op.sym_name.data == "__init__":
+        require(not op.function_type.outputs.data, "__init__ must not return a value")
+        require(kind == "instance", "__init__ must be an instance method")
+    if kind == "staticmethod":
+        return
+    inputs = op.function_type.inputs.data
+    require(bool(inputs), "instance and class methods must take a receiver argument")
+    receiver = "cls" if kind == "classmethod" else "self"
+    named = op.arg_attrs.data[0].data.get("emitpy.name") if op.arg_attrs else None
+    require(
+        not isinstance(named, StringAttr) or named.data == receiver,
+        f"first argument must be named '{receiver}' via emitpy.name",
+    )
+    if kind == "instance":
+        name = _text(View(around), "sym_name")
+        require(inputs[0].name == "emitpy.class", "self argument must have !emitpy.class type")
+        require(str(inputs[0]) == f'!emitpy.class<"{name}">', f"self type must match class name '{name}'")
+
+
 def _require_name(name: str) -> None:
     """A name that Python takes for a variable."""
     require(name != "", "variable name must not be empty")
@@ -176,6 +221,10 @@ def _is_empty(block: Block) -> bool:
 FOREIGN_CODE = {
     "ttir.tt_lang_op": (verify_tt_lang,),
     "ttnn.tt_lang_op": (verify_tt_lang,),
+    "ttcore.set_key_value": (verify_pairs,),
+    "ttcore.get_key_value": (verify_pairs,),
+    "emitpy.class": (verify_class,),
+    "func.func": (verify_method,),
     "emitpy.expression": (verify_expression,),
     "emitpy.if": (verify_condition,),
     "emitpy.create_dict": (verify_dictionary,),

@@ -26,6 +26,12 @@ def verify_reduction(op: Operation) -> None:
         fail(f"Expected output shape ({joined(expected, ', ')}), got ({joined(output, ', ')})")
 
 
+def verify_product(op: Operation) -> None:
+    """The rank of a product of elements."""
+    rank = len(View(op).shape("input"))
+    require(rank <= 4, "Input tensor rank is greater than 4 for reduce(product).")
+
+
 def verify_scan(op: Operation) -> None:
     """The dimension of a cumulative sum."""
     view = View(op)
@@ -160,6 +166,7 @@ REDUCTIONS = {
         for name in ("sum", "mean", "max", "min", "prod", "reduce_and", "reduce_or", "argmax")
     },
     **{f"ttnn.{name}": (verify_reduction,) for name in ("sum", "mean", "max", "min")},
+    "ttnn.prod": (verify_product,),
     "ttir.cumsum": (verify_scan,),
     "ttir.rms_norm": (verify_rms_norm,),
     "ttnn.rms_norm": (verify_rms_norm_of_ttnn,),

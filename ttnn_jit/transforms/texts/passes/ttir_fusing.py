@@ -9,21 +9,22 @@ from xdsl.dialects.builtin import ModuleOp
 from ttnn_jit.dialects.upstream.rewriting.composite_calls import is_decomposition
 from ttnn_jit.dialects.upstream.rewriting.greedy import merged, rewrite
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
-from ttnn_jit.dialects.upstream.rewriting.ttir_rules.attention_fusions import ATTENTION
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.canonical_forms import FOLDERS
-from ttnn_jit.dialects.upstream.rewriting.ttir_rules.composite_fusions import COMPOSITES
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.fusions import FUSIONS, PERMUTED_PRODUCTS, TAGS
-from ttnn_jit.dialects.upstream.rewriting.ttir_rules.repeated_heads import REPEATS
-from ttnn_jit.dialects.upstream.rewriting.ttir_rules.root_mean_squares import NORMS
-from ttnn_jit.dialects.upstream.rewriting.ttir_rules.rotary_fusions import ROTARY
-from ttnn_jit.dialects.upstream.rewriting.ttir_rules.scaled_convolutions import SCALED
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.patterns.attention_fusions import ATTENTION
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.patterns.composite_fusions import COMPOSITES
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.patterns.repeated_heads import REPEATS
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.patterns.root_mean_squares import NORMS
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.patterns.rotary_fusions import ROTARY
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.patterns.scaled_convolutions import SCALED
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.patterns.sorted_slices import TOPK
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.sliced_products import SHARED, SLICED
 from ttnn_jit.transforms.texts.text_pass import TextPass, functions_of
 
 
 @dataclass(frozen=True)
 class TTIRFusing(TextPass):
-    """Activations, softmax, norms, attention, rotations, biases, means, repeats, products of slices and of one operand.
+    """Activations, softmax, norms, attention, rotations, `topk`, biases, means, repeats, products of slices.
 
     Arguments that are weights of convolutions get `ttcore.conv2d_weight`.
 
@@ -54,6 +55,7 @@ class TTIRFusing(TextPass):
             COMPOSITES.by_name,
             ATTENTION.by_name,
             ROTARY.by_name,
+            TOPK.by_name,
             PERMUTED_PRODUCTS.by_name if permuted else {},
             SHARED.by_name,
             SLICED.by_name if self.enable_permute_slice_after_matmul_fusion else {},

@@ -13,6 +13,7 @@ from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import parsed_type
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
+from ttnn_jit.ops.texts.quantized_texts import Quantization
 from ttnn_jit.transforms.texts.text_pass import TextPass
 
 
@@ -22,11 +23,14 @@ class TTIRQuantDataTypeConversion(TextPass):
 
     Attributes:
         target_bit_width: 8, 16, 32 or 64.
+        keep_levels: Whether elements keep the levels of their type, ``i32<-128:127>`` of ``i8``: results stay the same.
+            Otherwise they have all levels of the new type, as upstream's pass says, and large numbers are not clipped.
     """
 
     name = "ttir-quant-data-type-conversion"
 
     target_bit_width: int = 32
+    keep_levels: bool = False
 
     def change(self, module: ModuleOp, rewriter: Rewriter) -> None:
         """Converts the types of a module."""
@@ -52,7 +56,7 @@ class TTIRQuantDataTypeConversion(TextPass):
         if not isinstance(type_, TensorType):
             return type_
         text = str(type_.get_element_type())
-        match = re.match(r"!quant\.uniform<(?P<sign>[iu])(?P<width>\d+)(?P<range><[^>]*>)?", text)
+        match = re.match(r"!quant\.uniform<(?P<sign>[iu])(?P<width>\d+)(<[^>]*>)?", text)
         if match is None:
             return type_
         width = int(match["width"])
@@ -64,5 +68,6 @@ class TTIRQuantDataTypeConversion(TextPass):
             )
         if width == self.target_bit_width:
             return type_
-        element = parsed_type(f"!quant.uniform<i{self.target_bit_width}{text[match.end() :]}")
+        levels = "<{}:{}>".format(*Quantization.of(text).levels) if self.keep_levels else ""
+        element = parsed_type(f"!quant.uniform<i{self.target_bit_width}{levels}{text[match.end() :]}")
         return TensorType(element, type_.get_shape(), type_.encoding)

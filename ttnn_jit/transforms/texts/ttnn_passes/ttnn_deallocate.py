@@ -8,8 +8,11 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
+from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import boolean
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
+from ttnn_jit.dialects.upstream.rewriting.ttnn_rules.freed_buffers import freed_by
 from ttnn_jit.transforms.texts.text_pass import TextPass, functions_of
 
 
@@ -35,6 +38,7 @@ def _free(function: FuncOp, rewriter: Rewriter) -> None:
     values: list[SSAValue] = [] if kept else [*block.args]
     values += [result for op in place if op.name != "ttir.empty" for result in op.results]
     freed: dict[Operation, list[SSAValue]] = {}
+    itself = {value: op for op in place for value in freed_by(op)}
     for value in values:
         if not isinstance(value.type, TensorType):
             continue
@@ -43,13 +47,22 @@ def _free(function: FuncOp, rewriter: Rewriter) -> None:
             continue
         made = value.owner if isinstance(value.owner, Operation) else None
         last = max(readers, key=lambda each: place.get(each, -1), default=made)
-        if last is not None and last in place:
+        if value in itself:
+            _require_last(itself[value], last)
+        elif last is not None and last in place:
             freed.setdefault(last, []).append(value)
     for last, gone in freed.items():
         after = last.next_op
         assert after is not None, "a function ends with its return"
         for value in gone:
             rewriter.create("ttnn.deallocate", {"input": value}, {"force": boolean(False)}, [], after)
+
+
+def _require_last(op: Operation, last: Operation | None) -> None:
+    if op is not last:
+        raise CompileError(
+            "use-after-free detected: op deallocates its input but is not the last user", location=location_of(op)
+        )
 
 
 def _keeps(function: FuncOp) -> bool:

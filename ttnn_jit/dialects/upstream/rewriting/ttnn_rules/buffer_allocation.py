@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, IntegerType, MemRefType, TensorType, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from ttnn_jit.dialects.ttcore import TileType
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import parsed
@@ -98,22 +99,18 @@ def _buffers(function: FuncOp) -> list[Buffer]:
 def place(buffers: Sequence[Buffer], bases: Mapping[str, int]) -> tuple[dict[SSAValue, int], dict[str, int]]:
     """The address of each buffer, the lowest that is free during its life; the peak of each space in bytes."""
     addresses: dict[SSAValue, int] = {}
-    placed: list[tuple[Buffer, int]] = []
+    living: dict[str, list[tuple[int, int, int]]] = {}  # by address: where each begins and ends, and its last reader
     peaks: dict[str, int] = {}
     for buffer in sorted(buffers, key=lambda each: (each.first, -each.size)):
         base = bases.get(buffer.space, 0)
-        busy = sorted(
-            (address, address + other.size)
-            for other, address in placed
-            if other.space == buffer.space and other.first <= buffer.last and buffer.first <= other.last
-        )
+        own = living[buffer.space] = [each for each in living.get(buffer.space, ()) if each[2] >= buffer.first]
         address = _aligned(base)
-        for start, end in busy:
+        for start, end, _ in own:
             if address + buffer.size <= start:
                 break
             address = max(address, _aligned(end))
         addresses[buffer.value] = address
-        placed.append((buffer, address))
+        bisect.insort(own, (address, address + buffer.size, buffer.last))
         peaks[buffer.space] = max(peaks.get(buffer.space, 0), address + buffer.size - base)
     return addresses, peaks
 
@@ -147,7 +144,8 @@ def _annotate_arguments(function: FuncOp, addresses: Mapping[SSAValue, int], buf
     given = [*(function.arg_attrs or [DictionaryAttr({})] * len(arguments))]
     for buffer in buffers:
         if buffer.first < 0:
-            index = arguments.index(buffer.value)
+            assert isinstance(buffer.value, BlockArgument), "nothing else is there before the first operation"
+            index = buffer.value.index
             alloc = _attribute(addresses[buffer.value], buffer)
             given[index] = DictionaryAttr({**given[index].data, "ttcore.arg_alloc": alloc})
     function.arg_attrs = ArrayAttr(given)

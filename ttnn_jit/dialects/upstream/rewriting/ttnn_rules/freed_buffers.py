@@ -48,8 +48,11 @@ def force_last(function: FuncOp, rewriter: Rewriter) -> None:
 
 def _freed_elsewhere(op: Operation) -> list[SSAValue]:
     """What an operation gives to the caller, or frees itself."""
-    if isinstance(op, ReturnOp):
-        return [*op.operands]
+    return [*op.operands] if isinstance(op, ReturnOp) else freed_by(op)
+
+
+def freed_by(op: Operation) -> list[SSAValue]:
+    """What a convolution frees itself: its image in L1, if its config says so."""
     config = op.properties.get("conv2d_config") if op.name in _FREES_ITS_IMAGE else None
     if not isinstance(config, TableAttribute) or config.value("deallocate_activation") != boolean(True):
         return []

@@ -1,0 +1,1 @@
+"""Rules that find one operation in the several that compute it."""
