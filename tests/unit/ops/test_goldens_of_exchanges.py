@@ -8,6 +8,7 @@ import torch
 from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.frontend.ir.texts import parse_texts
 from ttnn_jit.ops.conversions import converted_exchanges
+from ttnn_jit.ops.conversions.shardings import Tiling
 from ttnn_jit.ops.texts import distributed_norm_texts, exchange_texts
 from ttnn_jit.sessions.text_runs import GoldenRun
 from ttnn_jit.specs.target import PRESETS
@@ -84,3 +85,32 @@ def test_a_golden_tells_that_shards_lie_elsewhere(monkeypatch):
     places = exchange_texts._coordinates
     monkeypatch.setattr(exchange_texts, "_coordinates", lambda mesh: places(mesh)[::-1])
     assert wrong_ops("ttir.all_reduce") == ["ttir.mesh_shard"]
+
+
+ANNOTATED = """
+module attributes {mhlo.num_partitions = 6 : i32} {
+  func.func @main(%x: tensor<12x18xf32>) -> tensor<12x18xf32> {
+    %0 = stablehlo.custom_call @Sharding(%x) {mhlo.sharding = "{devices=[2,3]<=[3,2]T(1,0)}"}
+      : (tensor<12x18xf32>) -> tensor<12x18xf32>
+    %1 = stablehlo.custom_call @SPMDFullToShardShape(%0) {mhlo.sharding = "{manual}"}
+      : (tensor<12x18xf32>) -> tensor<6x6xf32>
+    %2 = stablehlo.custom_call @Sharding(%1) {mhlo.sharding = "{manual}"} : (tensor<6x6xf32>) -> tensor<6x6xf32>
+    %3 = stablehlo.custom_call @SPMDShardToFullShape(%2) {mhlo.sharding = "{devices=[2,3]<=[3,2]T(1,0)}"}
+      : (tensor<6x6xf32>) -> tensor<12x18xf32>
+    return %3 : tensor<12x18xf32>
+  }
+}"""
+
+
+@pytest.mark.parametrize(
+    ("method", "call"), [("part_of", "SPMDFullToShardShape"), ("whole", "SPMDShardToFullShape"), (None, None)]
+)
+def test_goldens_of_xlas_shards_tell_that_these_lie_elsewhere(method, call, monkeypatch):
+    if method is not None:
+        right = getattr(Tiling, method)
+        moved = lambda tiling, *given: right(tiling._replace(places=tiling.places[::-1]), *given)  # noqa: E731
+        monkeypatch.setattr(Tiling, method, moved)
+    (module,) = parse_texts(ANNOTATED, "text.mlir")
+    run = GoldenRun(TextModule(module, PRESETS["cpu"], MESH), "main", [torch.randn(12, 18)])
+    wrong = [each.op.properties["call_target_name"].data for each in run.compared() if not each.matches]
+    assert wrong == ([] if call is None else [call])

@@ -18,8 +18,8 @@ from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text
 from ttnn_jit.dialects.text_calls.text_attributes import name_of, symbol_of
 from ttnn_jit.events.listeners import LISTENERS, emit_since
 from ttnn_jit.events.run_events import Collective, Event, TensorInfo, TextOperation, tensor_info
+from ttnn_jit.ops.conversions.shardings import narrowed
 from ttnn_jit.ops.families.text_operation import Role
-from ttnn_jit.ops.texts.exchange_texts import narrowed
 from ttnn_jit.process.dataclass import dataclass
 
 if TYPE_CHECKING:

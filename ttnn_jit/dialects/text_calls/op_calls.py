@@ -19,7 +19,7 @@ from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.tensor_types import element_in_text, is_tensor, spec_in_text
 from ttnn_jit.dialects.text_calls.text_attributes import SEGMENTS, attributes_of, name_of, value_of
 from ttnn_jit.dialects.upstream.table_operations import named_operands
-from ttnn_jit.ops.conversions.converted_exchanges import PRODUCER
+from ttnn_jit.ops.conversions.converted_shards import PRODUCER
 from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, TtirOps
 from ttnn_jit.ops.families.dialect_conversion import Conversion, RegionInText
 from ttnn_jit.ops.families.text_operation import DenseNumbers, OpInText, Role, TextCall, TextOperation

@@ -10,8 +10,7 @@ from xdsl import ir
 from ttnn_jit.dialects.text_calls.text_attributes import value_of as python_value
 from ttnn_jit.module_builders.base.debug_methods import DebugMethods
 from ttnn_jit.module_builders.goldens.golden_map_tensor import GoldenMapTensor
-from ttnn_jit.ops.conversions.shardings import Tiling, tilings_of_values
-from ttnn_jit.ops.texts.exchange_texts import narrowed
+from ttnn_jit.ops.conversions.shardings import Tiling, narrowed, tilings_of_values
 from ttnn_jit.ttmlir.dialect_modules import dialect_module
 from ttnn_jit.ttmlir.mlir_attributes import Attribute, StringAttr
 from ttnn_jit.ttmlir.mlir_operations import InsertionPoint

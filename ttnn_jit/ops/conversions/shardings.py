@@ -58,6 +58,11 @@ class Tiling(NamedTuple):
         return result
 
 
+def narrowed(x: Any, axis: int, begin: int, end: int) -> Any:
+    """The elements [begin, end) along a dimension of a tensor of torch."""
+    return x.narrow(axis, begin, end - begin)
+
+
 _DEVICES = re.compile(r"devices=\[([\d,]+)\](<=\[([\d,]+)\](T\(([\d,]+)\))?|[\d,]+)")
 
 

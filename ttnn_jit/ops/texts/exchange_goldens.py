@@ -193,3 +193,29 @@ def assembled(
         else:
             devices = devices.select(axis, 0)
     return devices
+
+
+def tiles(torch: Any, x: Any, counts: Sequence[int]) -> Any:
+    """A view of `x` whose first axes are the tiles along each dimension, and whose last are those of one tile.
+
+    Raises:
+        RuntimeError: A count does not divide its extent.
+    """
+    for dim in reversed(range(x.dim())):
+        x = torch.unflatten(x, dim, (counts[dim], -1))
+    rank = len(counts)
+    return x.permute(*range(0, 2 * rank, 2), *range(1, 2 * rank, 2))
+
+
+def cut_by_tiles(torch: Any, wholes: Sequence[Any], counts: Sequence[int], places: Sequence[Any]) -> list[Any]:
+    """Of each device the tile at its place, from its tensor."""
+    return [tiles(torch, x, counts)[tuple(place)] for x, place in zip(wholes, places, strict=True)]
+
+
+def joined_by_tiles(torch: Any, parts: Sequence[Any], counts: Sequence[int], places: Sequence[Any]) -> Any:
+    """The tensor of these tiles; of equal ones the last is written first."""
+    whole = torch.empty([count * extent for count, extent in zip(counts, parts[0].shape, strict=True)]).to(parts[0])
+    written = tiles(torch, whole, counts)
+    for place, part in reversed([*zip(places, parts, strict=True)]):
+        written[tuple(place)] = part
+    return whole

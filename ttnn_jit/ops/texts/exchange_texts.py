@@ -58,11 +58,6 @@ def folded(ops: Ops, tensors: list[Value], reduction: str) -> Value:
     return total * (1.0 / len(wide)) if reduction == "mean" else total
 
 
-def narrowed(x: Any, axis: int, begin: int, end: int) -> Any:
-    """The elements [begin, end) along a dimension of a tensor of torch."""
-    return x.narrow(axis, begin, end - begin)
-
-
 def _of_group(
     names: str,
     on_group: Callable[[TextCall, list[Any], Any, Any, Part], list[Any]],

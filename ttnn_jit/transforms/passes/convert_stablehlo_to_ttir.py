@@ -24,7 +24,7 @@ from ttnn_jit.dialects.upstream.rewriting.composite_calls import composite
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import parsed
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
 from ttnn_jit.dialects.writing.editing import insert_before, ops_of
-from ttnn_jit.ops.conversions.converted_exchanges import PRODUCER, mesh_shard
+from ttnn_jit.ops.conversions.converted_shards import PRODUCER, mesh_shard
 from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor
 from ttnn_jit.ops.families.dialect_conversion import Conversion
 from ttnn_jit.ops.families.text_operation import Role
