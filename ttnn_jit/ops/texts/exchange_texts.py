@@ -11,7 +11,7 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.collectives import device_exchanges as exchanges
 from ttnn_jit.ops.families.collective import tree_fold
 from ttnn_jit.ops.families.decomposition import Ops, Value
-from ttnn_jit.ops.families.text_operation import REQUIRED, OnDevice, Role, TextCall, TextOperation, text
+from ttnn_jit.ops.families.text_operation import REQUIRED, OnDevice, OpenResult, Role, TextCall, TextOperation, text
 from ttnn_jit.ops.language.axes import axis_of
 from ttnn_jit.ops.texts import exchange_goldens
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
@@ -286,9 +286,9 @@ def _fits_mesh(call: TextCall, shape: Sequence[int], extents: Sequence[int]) -> 
 
 
 def _checked_counts(call: TextCall, shape: Sequence[int], extents: Sequence[int]) -> list[int]:
-    """The counts of a call whose operand has a shape on each device."""
+    """The counts of a call whose operand has a shape on each device; its axes and types, not `shard_shape`, say them."""
     counts = _counts(call, extents)
-    if _fits_mesh(call, shape, extents):  # `shard_shape` says another mesh; axes and types are what is lowered
+    if not isinstance(call.result, OpenResult) and _fits_mesh(call, shape, extents):
         counts = [extents[axis] if dim >= 0 else 1 for axis, dim in enumerate(call.shard_dims)]
     for axis, count in enumerate(counts):
         if count not in {1, extents[axis]}:
@@ -386,10 +386,13 @@ def _sharded_in_torch(torch: Any, call: TextCall) -> list[Any]:
     mesh = [*(1,) * (2 - len(call.mesh)), *call.mesh]
     dims = [dim if dim < len(call.shard_shape) else -1 for dim in call.shard_dims]
     shared = [dim >= 0 and dims.count(dim) > 1 for dim in dims]
-    sizes = [tuple(call.input[0].shape), tuple(call.result.shape)]
-    whole, part = sizes if call.shard_direction == "full_to_shard" else reversed(sizes)
+    cuts = [*call.shard_shape]
+    if not isinstance(call.result, OpenResult):  # shapes say it, whatever `shard_shape` does
+        sizes = [tuple(call.input[0].shape), tuple(call.result.shape)]
+        whole, part = sizes if call.shard_direction == "full_to_shard" else reversed(sizes)
+        cuts = [extent // max(own, 1) for extent, own in zip(whole, part, strict=True)]
     counts = [
-        extent if of_several else whole[dim] // part[dim] if dim >= 0 else 1
+        extent if of_several else cuts[dim] if dim >= 0 else 1
         for dim, of_several, extent in zip(dims, shared, mesh, strict=False)
     ]
     if call.shard_direction == "full_to_shard":
