@@ -286,7 +286,7 @@ def _fits_mesh(call: TextCall, shape: Sequence[int], extents: Sequence[int]) -> 
 
 
 def _checked_counts(call: TextCall, shape: Sequence[int], extents: Sequence[int]) -> list[int]:
-    """The counts of a call whose operand has a shape on each device; its axes and types, not `shard_shape`, say them."""
+    """The counts of a call whose operand has a shape on each device: by its axes and types, not `shard_shape`."""
     counts = _counts(call, extents)
     if not isinstance(call.result, OpenResult) and _fits_mesh(call, shape, extents):
         counts = [extents[axis] if dim >= 0 else 1 for axis, dim in enumerate(call.shard_dims)]
