@@ -11,7 +11,7 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.collectives import device_exchanges as exchanges
 from ttnn_jit.ops.families.collective import tree_fold
 from ttnn_jit.ops.families.decomposition import Ops, Value
-from ttnn_jit.ops.families.text_operation import REQUIRED, OnDevice, Role, TextCall, TextOperation, text
+from ttnn_jit.ops.families.text_operation import REQUIRED, OnDevice, OpenResult, Role, TextCall, TextOperation, text
 from ttnn_jit.ops.language.axes import axis_of
 from ttnn_jit.ops.texts import exchange_goldens
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
@@ -286,9 +286,9 @@ def _fits_mesh(call: TextCall, shape: Sequence[int], extents: Sequence[int]) -> 
 
 
 def _checked_counts(call: TextCall, shape: Sequence[int], extents: Sequence[int]) -> list[int]:
-    """The counts of a call whose operand has a shape on each device."""
+    """The counts of a call whose operand has a shape on each device: by its axes and types, not `shard_shape`."""
     counts = _counts(call, extents)
-    if _fits_mesh(call, shape, extents):  # `shard_shape` says another mesh; axes and types are what is lowered
+    if not isinstance(call.result, OpenResult) and _fits_mesh(call, shape, extents):
         counts = [extents[axis] if dim >= 0 else 1 for axis, dim in enumerate(call.shard_dims)]
     for axis, count in enumerate(counts):
         if count not in {1, extents[axis]}:
