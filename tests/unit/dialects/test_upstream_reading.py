@@ -224,6 +224,12 @@ module {
     assert first.location.desc.data == "one"
 
 
+def test_equal_types_of_functions_are_read_to_their_ends():
+    line = '"test.op"() : () -> !emitpy.opaque<"ttnn.Tensor">\n'
+    module = parse_upstream(3 * line, allow_unregistered=True)
+    assert len({str(op.results[0].type) for op in module.ops}) == 1
+
+
 def test_each_declared_result_has_its_name_and_a_variadic_one_is_a_group():
     x, pair = "tensor<4x8xf32>", "(tensor<4x2xf32>, tensor<4x2xi32>)"
     text = f"""func.func @f(%x: {x}, %y: tensor<f32>) -> {x} {{

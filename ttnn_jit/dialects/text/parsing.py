@@ -160,7 +160,8 @@ class TextParser(Parser):
             self._resume_from(match.end())
             return found
         found = parse()
-        if found is not None and self.pos >= match.end():
+        between = self.lexer.input.content[match.end() : self.pos]
+        if found is not None and self.pos >= match.end() and not between.strip():
             known[spelling] = found
         return found
 

@@ -225,7 +225,7 @@ def _sparse_matmul_in_torch(torch: Any, call: TextCall) -> Any:
     if call.is_input_a_sparse:
         products = torch.einsum("...emk,enk->...emn", a, b.mT)
     else:
-        products = torch.einsum("...mk,enk->...emn", a, b.mT)
+        products = torch.einsum("...mk,enk->...emn", a, b.mT).unsqueeze(-4)
     wanted = (call.sparsity != 0).reshape(*products.shape[:-2], 1, 1)
     return call.in_result_shape(products.masked_fill(~wanted, 0.0))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
@@ -17,6 +16,7 @@ from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.ttcore import TileType
 from ttnn_jit.dialects.writing.editing import ops_of
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.tensor_spec import DataType
 from ttnn_jit.transforms.function_bodies import function_blocks
 from ttnn_jit.transforms.kernels.tile_graph import TileGraph
@@ -81,7 +81,7 @@ def dst_dtype(dtypes: Sequence[DataType]) -> DataType:
     return max(dtypes, key=lambda dtype: (not dtype.is_integer, dtype.itemsize))
 
 
-@cache
+@memoized
 def _accumulates(kind: type[Operation]) -> bool:
     return issubclass(kind, d2m.AccumulatingOp)
 
