@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
 
 from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -14,6 +13,7 @@ from ttnn_jit.dialects.functions import functions_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.writing.creation import empty_block
 from ttnn_jit.dialects.writing.editing import append, detach, discard, ops_of
+from ttnn_jit.process.memoized import memoized
 
 
 class ValueMap(dict[SSAValue, SSAValue]):
@@ -47,7 +47,7 @@ def has_no_effects(op: Operation) -> bool:
     return _never_has_effects(type(op)) or is_side_effect_free(op)
 
 
-@cache
+@memoized
 def _never_has_effects(kind: type[Operation]) -> bool:
     effects = [trait for trait in kind.traits if isinstance(trait, MemoryEffect)]
     return bool(effects) and all(isinstance(trait, NoMemoryEffect) for trait in effects)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from functools import cache
 from typing import Any
 
 from xdsl.dialects import arith, memref, scf
@@ -59,6 +58,7 @@ from ttnn_jit.dialects.region_loops import NOT_STRIDED, affine_bounds, memref_sh
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
 from ttnn_jit.dialects.writing.editing import ops_of
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.access.strided_walk import NotStridedError
 from ttnn_jit.specs.extents.extent import is_extent
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -491,6 +491,6 @@ _HANDLERS: dict[type[Operation], Callable[[_Reader, Any], None]] = {
 """Handlers by op class, or by the base class of a family's ops."""
 
 
-@cache
+@memoized
 def _handler_of(kind: type[Operation]) -> Callable[[_Reader, Any], None] | None:
     return next((_HANDLERS[each] for each in kind.__mro__ if each in _HANDLERS), None)

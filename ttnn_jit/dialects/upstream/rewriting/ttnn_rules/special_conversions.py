@@ -30,6 +30,8 @@ from ttnn_jit.dialects.upstream.rewriting.ttnn_rules.ttnn_conversions import Con
 
 CONVERSIONS: dict[str, Conversion] = {}
 """Name of an operation of TTIR -> what it becomes; the others become their namesake."""
+_CHANNELS_OF_GROUPS = 3
+"""The dimension of channels of a group norm that names none."""
 
 
 def _of(*names: str) -> Callable[[Conversion], Conversion]:
@@ -55,6 +57,14 @@ def reshaped(value: SSAValue, shape: Sequence[int], rewriter: Rewriter, at: Oper
     if shape_of(value.type) == tuple(shape):
         return value
     return rewriter.value("ttnn.reshape", {"input": value}, {"shape": listed(shape)}, relaid(value.type, shape), at)
+
+
+def permuted(value: SSAValue, order: Sequence[int], rewriter: Rewriter, at: Operation) -> SSAValue:
+    """A ``ttnn.permute`` of a value; itself if the order is its own."""
+    if [*order] == [*range(len(order))]:
+        return value
+    type_ = relaid(value.type, [shape_of(value.type)[each] for each in order])
+    return rewriter.value("ttnn.permute", {"input": value}, {"permutation": dense_i64(order)}, type_, at)
 
 
 def _result(op: Operation) -> TensorType[Attribute]:
@@ -177,6 +187,21 @@ def _norm(op: Operation, rewriter: Rewriter) -> list[SSAValue]:
     if normalized != [shape_of(op.operands[0].type)[-1]]:
         raise refuse(op, "TTNN normalises the last dimension")
     return namesake(op, rewriter)
+
+
+@_of("ttir.group_norm")
+def _group_norm(op: Operation, rewriter: Rewriter) -> list[SSAValue]:
+    """TTNN takes channels last: [batch, 1, positions, channels]."""
+    x = op.operands[0]
+    (axis,) = integers_in(op.properties.get("channel_dim")) or [_CHANNELS_OF_GROUPS]
+    order = [*(dim for dim in range(len(shape_of(x.type))) if dim != axis), axis]
+    moved = permuted(x, order, rewriter, op)
+    shape = shape_of(moved.type)
+    flat = reshaped(moved, (shape[0], 1, math.prod(shape[1:-1]), shape[-1]), rewriter, op)
+    properties = {name: op.properties.get(name) for name in ("num_groups", "epsilon")}
+    value = rewriter.value("ttnn.group_norm", operands_by_name(op) | {"input": flat}, properties, flat.type, op)
+    inverse = [order.index(dim) for dim in range(len(order))]
+    return [permuted(reshaped(value, shape, rewriter, op), inverse, rewriter, op)]
 
 
 @_of("ttir.batch_norm_inference", "ttir.batch_norm_training")

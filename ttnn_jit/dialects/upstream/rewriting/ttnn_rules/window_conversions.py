@@ -26,6 +26,7 @@ from ttnn_jit.dialects.upstream.rewriting.ttnn_rules.special_conversions import 
 from ttnn_jit.dialects.upstream.rewriting.ttnn_rules.special_conversions import (
     bias_of,
     pair,
+    permuted,
     quadruple,
     relaid,
     reshaped,
@@ -102,7 +103,7 @@ def _conv_transpose2d(op: Operation, rewriter: Rewriter) -> list[SSAValue]:
 
 def _conv3d(op: Operation, rewriter: Rewriter) -> list[SSAValue]:
     order_of_input = [_dim(op, f"{name}_dim", at) for at, name in enumerate(_VOLUME)]
-    volume = _permuted(op.operands[0], order_of_input, rewriter, op)
+    volume = permuted(op.operands[0], order_of_input, rewriter, op)
     batch, depth, height, width, channels = shape_of(volume.type)
     out, per_group, *kernel = shape_of(op.operands[1].type)
     numbers = {name: integers_in(op.properties.get(name)) for name in ("stride", "padding")}
@@ -132,7 +133,7 @@ def _conv3d(op: Operation, rewriter: Rewriter) -> list[SSAValue]:
     operands = {"input": volume, "weight": weight, "bias": flat_bias, "device": rewriter.device(op)}
     shape = [shape_of(_result(op))[each] for each in order_of_input]
     made = rewriter.value("ttnn.conv3d", operands, properties, relaid(_result(op), shape), op)
-    return [_permuted(made, [order_of_input.index(each) for each in range(len(shape))], rewriter, op)]
+    return [permuted(made, [order_of_input.index(each) for each in range(len(shape))], rewriter, op)]
 
 
 _VOLUME = ("batch", "depth", "height", "width", "channel")
@@ -143,14 +144,6 @@ def _dim(op: Operation, name: str, default: int) -> int:
     """A dimension that an operation names."""
     found = integers_in(op.properties.get(name))
     return found[0] if found else default
-
-
-def _permuted(value: SSAValue, order: Sequence[int], rewriter: Rewriter, at: Operation) -> SSAValue:
-    """A tensor with its dimensions in another order; itself if the order is its own."""
-    if [*order] == [*range(len(order))]:
-        return value
-    type_ = relaid(value.type, [shape_of(value.type)[each] for each in order])
-    return rewriter.value("ttnn.permute", {"input": value}, {"permutation": dense_i64(order)}, type_, at)
 
 
 def _pool2d(op: Operation, rewriter: Rewriter) -> list[SSAValue]:
