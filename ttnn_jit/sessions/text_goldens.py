@@ -15,7 +15,7 @@ from ttnn_jit.dialects.text_calls.op_calls import OpCall
 from ttnn_jit.dialects.text_calls.tensor_types import spec_in_text
 from ttnn_jit.golden.comparison_recorder import Outcome
 from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, judge
-from ttnn_jit.specs.dtypes import WIDE_FLOATS
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, WIDE_FLOATS
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.ttnn.calling.golden_calls import GoldenCall
@@ -200,8 +200,22 @@ def bound_of(read: OpCall, spec: TensorSpec, *, on_chip: bool) -> OpBound:
     if spec.dtype in WIDE_FLOATS:
         return OpBound(max(units, _WIDE_UNITS), _WIDE_RELATIVE, _WIDE_SUM_ERROR)
     if stated is not None:
-        return OpBound(units)
+        return OpBound(units + _first_rounding(read, spec))
     return OpBound(units, _RELATIVE, _error_of(read, on_chip=on_chip))
+
+
+def _first_rounding(read: OpCall, spec: TensorSpec) -> float:
+    """The units that a result is off by because it is rounded to float32 before it is rounded to its type.
+
+    If the operands have no more bits than the result, what is rounded twice is as if it were rounded once: float32 has
+    more than twice the bits.
+    """
+    dtypes = [spec_in_text(value.type).dtype.unpacked for value in read.operands]
+    bits = max((dtype.mantissa_bits for dtype in dtypes if not dtype.is_integer), default=0)
+    own = spec.dtype.unpacked
+    if own.is_integer or not own.mantissa_bits < min(bits, COMPUTE_TYPE.mantissa_bits):
+        return 0.0
+    return float(2.0 ** (own.mantissa_bits - COMPUTE_TYPE.mantissa_bits - 1))
 
 
 def _error_of(read: OpCall, *, on_chip: bool) -> float:

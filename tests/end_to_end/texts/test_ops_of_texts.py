@@ -302,6 +302,22 @@ def test_infinities_of_f64_are_compared():
     assert module.program("main")(x)[0].tolist() == [False, True, False, False]
 
 
+def test_a_result_that_is_rounded_to_float32_first_is_right():
+    module = loaded("""
+    func.func @main(%x: tensor<4096xf32>, %y: tensor<4096xbf16>) -> tensor<4096xbf16> {
+      %0 = "ttir.multiply"(%x, %y) : (tensor<4096xf32>, tensor<4096xbf16>) -> tensor<4096xbf16>
+      return %0 : tensor<4096xbf16>
+    }""")
+    y = torch.linspace(1, 2, 4096).bfloat16()
+    halfway = 1 + (2 * (torch.arange(4096) % 128) + 1) / 256
+    x = (halfway.double() / y).float()  # the product is rounded to a number between two of bfloat16
+    x[0] = torch.nan  # so that the result does not equal its golden, which torch rounds twice too
+    got = module.program("main")(x, y)[0]
+    units = (got.double() - x.double() * y.double()).abs() * 128
+    assert 0.5 < units.nan_to_num().max() < 0.5 + 2.0**-16
+    assert all(each.matches for each in GoldenRun(module, "main", [x, y]).compared())
+
+
 def test_destinations_are_written_and_constants_are_read():
     text = """
     func.func @main() -> tensor<2x2xf32> {
