@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from tests.end_to_end.texts.test_ops_of_texts import checked, loaded
+from tests.end_to_end.texts.test_ops_of_texts import checked, loaded, module_of
 from ttnn_jit.diagnostics.errors import CompileError, DTypeError
 from ttnn_jit.frontend.ir.lowered_text import Argument
+from ttnn_jit.sessions.text_runs import GoldenRun
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.tools.cli import main
 
@@ -228,3 +229,37 @@ def test_unsigned_goldens_are_those_of_python():
         found = plain(mine())
         found = found.view(torch.uint64) if found.dtype is torch.int64 else found
         assert found.tolist() == [python(a, b) for a, b in zip(numbers, others, strict=True)]
+
+
+def test_a_result_that_is_rounded_to_float32_first_is_right():
+    module = loaded("""
+    func.func @main(%x: tensor<4096xf32>, %y: tensor<4096xbf16>) -> tensor<4096xbf16> {
+      %0 = "ttir.multiply"(%x, %y) : (tensor<4096xf32>, tensor<4096xbf16>) -> tensor<4096xbf16>
+      return %0 : tensor<4096xbf16>
+    }""")
+    y = torch.linspace(1, 2, 4096).bfloat16()
+    halfway = 1 + (2 * (torch.arange(4096) % 128) + 1) / 256
+    x = (halfway.double() / y).float()  # the product is rounded to a number between two of bfloat16
+    x[0] = torch.nan  # so that the result does not equal its golden, which torch rounds twice too
+    got = module.program("main")(x, y)[0]
+    units = (got.double() - x.double() * y.double()).abs() * 128
+    assert 0.5 < units.nan_to_num().max() < 0.5 + 2.0**-16
+    assert all(each.matches for each in GoldenRun(module, "main", [x, y]).compared())
+
+
+def test_a_chip_rounds_every_op_and_its_goldens_allow_that():
+    checked(loaded(module_of("ttir.add : 3x8xbf16, 3x8xbf16 -> 3x8xbf16"), target="wormhole_b0"))
+
+
+@pytest.mark.parametrize("activation", ["", ', activation = "gelu"'])
+def test_a_product_on_a_chip_is_allowed_the_rounding_of_its_sum_and_no_more(activation, monkeypatch):
+    attributes = f"transpose_a = false, transpose_b = false{activation}"
+    op = f"ttnn.linear {{{attributes}}} : 16x2048xbf16, 2048x64xbf16, 1x64xbf16 -> 16x64xbf16"
+    module = loaded(module_of(op), target="wormhole_b0")
+    checked(module)
+    golden = torch.matmul
+    monkeypatch.setattr(
+        torch, "matmul", lambda a, b: golden(a, b) + (a.shape[-1] > 32) * 0.2 * golden(a.abs(), b.abs())
+    )
+    with pytest.raises(AssertionError):
+        checked(module)

@@ -13,6 +13,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.conversions.converted_exchanges import no_number_of_a_device
+from ttnn_jit.ops.conversions.converted_targets import ATTRIBUTES_OF_CALLS
 from ttnn_jit.ops.conversions.shardings import Tiling, tiling_of_axes, tiling_of_text
 from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, TtirOps
 from ttnn_jit.ops.families.decomposition import Ops
@@ -37,18 +38,7 @@ def _same(*names: str, **attributes: Any) -> Conversion:
     )
 
 
-_CALL: dict[str, Any] = dict.fromkeys(
-    (
-        "call_target_name",
-        "has_side_effect",
-        "backend_config",
-        "api_version",
-        "called_computations",
-        "operand_layouts",
-        "result_layouts",
-        "output_operand_aliases",
-    )
-)
+_CALL: dict[str, Any] = dict.fromkeys(ATTRIBUTES_OF_CALLS)
 SHARDING = _same(
     "stablehlo.custom_call@Sharding",
     "stablehlo.custom_call@tt.mark_argument",

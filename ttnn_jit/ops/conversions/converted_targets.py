@@ -20,22 +20,18 @@ from ttnn_jit.ops.families.text_operation import REQUIRED, DenseNumbers, TextCal
 from ttnn_jit.ops.texts import text_operations
 
 _DICTIONARIES = ("composite_attributes", "tt.composite_attributes", "mhlo.attributes", "mhlo.frontend_attributes")
-CALL: dict[str, Any] = dict.fromkeys(
-    (
-        *_DICTIONARIES,
-        "call_target_name",
-        "name",
-        "decomposition",
-        "version",
-        "has_side_effect",
-        "backend_config",
-        "api_version",
-        "called_computations",
-        "operand_layouts",
-        "result_layouts",
-        "output_operand_aliases",
-    )
+ATTRIBUTES_OF_CALLS = (
+    "call_target_name",
+    "has_side_effect",
+    "backend_config",
+    "api_version",
+    "called_computations",
+    "operand_layouts",
+    "result_layouts",
+    "output_operand_aliases",
 )
+"""The attributes of a custom call of StableHLO."""
+CALL: dict[str, Any] = dict.fromkeys((*_DICTIONARIES, *ATTRIBUTES_OF_CALLS, "name", "decomposition", "version"))
 
 
 def _read(value: Any) -> Any:
