@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.func import CallOp
 from xdsl.ir import BlockArgument, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -24,7 +25,7 @@ from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, Tt
 from ttnn_jit.ops.families.dialect_conversion import Conversion, RegionInText
 from ttnn_jit.ops.families.text_operation import DenseNumbers, OpInText, Role, TextCall, TextOperation
 from ttnn_jit.ops.public_names import names_within_one_edit
-from ttnn_jit.ops.texts import text_operations
+from ttnn_jit.ops.texts import former_attributes, text_operations
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -174,6 +175,14 @@ def read_op(op: Operation) -> OpCall:
     return replace(read, results=results)
 
 
+def is_unread_call(op: Operation) -> bool:
+    """Whether an op calls a function whose results are only freed, as before a trace is captured."""
+    if not isinstance(op, CallOp):
+        return False
+    readers = [text_operations().get(name_of(use.operation)) for result in op.results for use in result.uses]
+    return bool(readers) and all(each is not None and each.role is Role.NOTHING for each in readers)
+
+
 def is_only_a_number(op: Operation) -> bool:
     """Whether an op makes a tensor of a type in which nothing is computed, and only its number in the text is read."""
     if op.operands or not op.results:
@@ -238,9 +247,13 @@ def _element_types(op: Operation, bound: Mapping[str, Any]) -> dict[str, str]:
 
 
 def declared_name(op: Operation) -> str:
-    """The name under which an op is declared: of a call of a named target, with that."""
+    """The name under which an op is declared: of a call of a named target, and of a former form, with what tells it."""
+    name = name_of(op)
+    for told in former_attributes().get(name, ()):
+        if told in op.properties or told in op.attributes:
+            return f"{name}@{told}"
     target = op.properties.get("call_target_name") or op.attributes.get("call_target_name")
-    return name_of(op) if target is None else f"{name_of(op)}@{value_of(target)}"
+    return name if target is None else f"{name}@{value_of(target)}"
 
 
 def operation_in_text(op: Operation) -> TextOperation:

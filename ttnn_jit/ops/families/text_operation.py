@@ -44,10 +44,11 @@ OPTIONAL, VARIADIC = "?", "*"
 
 
 _OF_CHIPS = """
-compute_config compute_kernel_config conservative_folding core_grid conv2d_config conv2d_slice_config conv3d_config
-dtype layout matmul_program_config memory_config operandSegmentSizes output_dtype overlap_qk_coregrid slice_size
-pad_value program_config resultSegmentSizes use_multicore sub_device_id num_links topology applied_shard_scheme
-reallocate_halo_output in_place_halo config_tensors_in_dram flattened_compat_info result_layout xla_shape
+applied_shard_scheme compute_config compute_kernel_config config_tensors_in_dram conservative_folding conv2d_config
+conv2d_slice_config conv3d_config core_grid dtype flattened_compat_info in_place_halo layout matmul_program_config
+memory_config num_links operandSegmentSizes operand_constraints output_dtype overlap_qk_coregrid pad_value
+program_config reallocate_halo_output resultSegmentSizes result_layout slice_size sub_device_id topology
+use_2d_core_grid use_multicore xla_shape
 """
 WITHOUT_EFFECT = frozenset(_OF_CHIPS.split())
 """Attributes that say how a chip computes, or what stands beside the elements of a result, or in its type as well."""
@@ -117,7 +118,7 @@ class Role(enum.Enum):
     Attributes:
         COMPUTES: Its results are computed from its operands.
         ALLOCATES: Its result has no elements yet: an op whose last operand it is writes it, and returns that.
-        CALLS: It calls the function `decomposition`.
+        CALLS: It calls the function that its attribute `TextOperation.calls` names, whose last results are its own.
         CALLS_ONCE: It calls the function `callee`, whose results are kept for later runs.
         EXCHANGES: It reads tensors of other devices. Operands are lists over the devices of the call's `mesh`, and so
             are what ``write`` and the golden give: the first result of every device, then the second ones.
@@ -294,6 +295,7 @@ class TextOperation:
         index_limits: Operand -> ``limit(call)``, the number of values that its integers may have; None for any number.
         not_negative: Operands that are never negative, such as a variance.
         role: Its part in a function.
+        calls: The attribute that names the function that it calls.
         rounds_intermediates: Intermediate values are rounded to the element type of its operands.
         updates: The operand that an op without results writes: later ops read its result there.
         also_updates: Operands that it writes besides its results, in the order of the further results of `write`.
@@ -317,6 +319,7 @@ class TextOperation:
     index_limits: Mapping[str, Callable[[TextCall], int | None]] = field(default_factory=dict)
     not_negative: tuple[str, ...] = ()
     role: Role = Role.COMPUTES
+    calls: str = "decomposition"
     in_float32: bool = False
     rounds_intermediates: bool = False
     updates: str = ""
@@ -365,6 +368,7 @@ _OPTIONS = (
     "index_limits",
     "not_negative",
     "role",
+    "calls",
     "in_float32",
     "rounds_intermediates",
     "updates",
