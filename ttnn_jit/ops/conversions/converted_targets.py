@@ -229,6 +229,16 @@ TEXTS = (
         )
         for name in ("rms_norm", "layer_norm")
     ),
+    conversion(
+        "mhlo.copy stablehlo.custom_call@tt.weight_dtype_override",
+        "input",
+        lambda _, call: call.input,
+        lambda _, call: call.input,
+        sharded_by=pointwise,
+        moves=True,
+        **CALL,
+    ),
+    replace(_target("tt.sampling", "ttir.sampling", "input_values input_indices k p temp", seed=0), is_random=True),
     _target("tt.fill_cache", "ttir.fill_cache", "cache input", batch_offset=0),
     _target("tt.update_cache", "ttir.update_cache", "cache input update_index", indices="update_index", batch_offset=0),
     _target(
