@@ -120,6 +120,18 @@ def test_a_former_scatter_replaces_slices():
     assert all(each.matches for each in GoldenRun(module, "main", inputs).compared())
 
 
+def test_a_destination_with_elements_is_overwritten():
+    text = """
+    func.func @main(%x: tensor<3x8xf32>) -> tensor<3x8xf32> {
+      %out = "ttir.ones"() <{shape = array<i32: 3, 8>}> : () -> tensor<3x8xf32>
+      %r = "ttir.add"(%x, %x, %out) : (tensor<3x8xf32>, tensor<3x8xf32>, tensor<3x8xf32>) -> tensor<3x8xf32>
+      return %r : tensor<3x8xf32>
+    }"""
+    (module,) = parse_texts(text, "written.mlir")
+    x = torch.randn(3, 8)
+    assert torch.equal(TextModule(module, PRESETS["cpu"]).program("main")(x)[0], x + x)
+
+
 TRACED = """
 module {
   func.func private @trace_0_main(%x: tensor<3x8xf32>, %y: tensor<3x8xf32>) -> tensor<3x8xf32> {

@@ -283,6 +283,8 @@ def _read_operands(
     tensors = [each for each in operands if is_tensor(each.type)]
     while len(tensors) > form.required and tensors[-1].type in types and is_allocated(tensors[-1]):
         tensors.pop()
+    if form.at_most is not None and len(tensors) == form.at_most + 1 and tensors[-1].type in types:
+        tensors.pop()  # a destination that has elements, which are not read
     return tensors
 
 

@@ -221,6 +221,11 @@ class OpInText:
         """The number of operands that every text has."""
         return sum(name[-1] not in {OPTIONAL, VARIADIC} for name in self.operands)
 
+    @property
+    def at_most(self) -> int | None:
+        """The number of operands that a text has at most; None of any number."""
+        return None if any(name[-1] == VARIADIC for name in self.operands) else len(self.operands)
+
     def _fits(self, sizes: Sequence[int], count: int) -> bool:
         """Whether operands may have these numbers of values; MLIR ignores the sizes of an op that needs none."""
         own = sizes[: len(self.operands)]
