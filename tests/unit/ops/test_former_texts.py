@@ -154,20 +154,22 @@ module {
   func.func @main(%x: tensor<3x8xf32>, %y: tensor<3x8xf32>) -> tensor<3x8xf32> {
     %0 = "ttnn.get_device"() <{mesh_shape = #ttnn<mesh_shape 1x1>}> : () -> !ttnn.device
     %1 = "ttnn.capture_or_execute_trace"(%0, OPERANDS) <{capture_callee = @run_and_capture_trace_0_main,
-      execute_callee = @execute_trace_0_main}> : (!ttnn.device, TYPES) -> tensor<3x8xf32>
+      execute_callee = @execute_trace_0_mainSIZES}> : (!ttnn.device, TYPES) -> tensor<3x8xf32>
     return %1 : tensor<3x8xf32>
   }
 }
 """
 
 
-def _traced(operands: str, types: str) -> TextModule:
-    (module,) = parse_texts(TRACED.replace("OPERANDS", operands).replace("TYPES", types), "traced.mlir")
+def _traced(operands: str, types: str, sizes: str = "") -> TextModule:
+    text = TRACED.replace("OPERANDS", operands).replace("TYPES", types).replace("SIZES", sizes)
+    (module,) = parse_texts(text, "traced.mlir")
     return TextModule(module, PRESETS["cpu"])
 
 
-def test_a_trace_gives_the_results_of_its_function_which_is_computed_once():
-    module = _traced("%x, %y", "tensor<3x8xf32>, tensor<3x8xf32>")
+@pytest.mark.parametrize("sizes", ["", ", operandSegmentSizes = array<i32: 1, 2>"])
+def test_a_trace_gives_the_results_of_its_function_which_is_computed_once(sizes):
+    module = _traced("%x, %y", "tensor<3x8xf32>, tensor<3x8xf32>", sizes)
     x, y = torch.randn(3, 8), torch.randn(3, 8)
     (found,) = module.program("main")(x, y)
     assert torch.equal(found, x * y)

@@ -112,7 +112,7 @@ def bound_op(op: Operation, chosen: TextOperation | None = None) -> OpCall:
             operands = [*op.operands]
             sizes = sizes or _sizes_by_table(op)
         else:
-            operands = _read_operands(operation.form, op, sizes)
+            operands, sizes = _read_operands(operation.form, op, sizes)
         bound = operation.bound(operands, sizes, attributes) | _around(op, operation)
     except TtnnJitError as error:
         raise located(error, op, location) from error
@@ -272,20 +272,22 @@ def operation_in_text(op: Operation) -> TextOperation:
 
 
 def _read_operands(
-    form: OpInText,
-    op: Operation,
-    sizes: Sequence[int] | None,
-) -> list[SSAValue]:
-    """The operands without devices, and without tensors that the op only writes."""
+    form: OpInText, op: Operation, sizes: Sequence[int] | None
+) -> tuple[list[SSAValue], Sequence[int] | None]:
+    """The operands without devices, and without tensors that the op only writes; and how many there are of each."""
     operands, types = op.operands, {each.type for each in op.results}
-    if sizes is not None and sum(sizes) == len(operands) and len(sizes) >= len(form.operands):
-        return [*operands[: sum(sizes[: len(form.operands)])]]
+    if sizes is not None and sum(sizes) == len(operands):
+        starts = (sum(sizes[:index]) for index in range(len(sizes)))
+        given = [operands[start : start + size] for start, size in zip(starts, sizes, strict=True)]
+        given = [each for each in given if not each or is_tensor(each[0].type)][: len(form.operands)]
+        if len(given) == len(form.operands):
+            return [each for own in given for each in own], [*map(len, given)]
     tensors = [each for each in operands if is_tensor(each.type)]
     while len(tensors) > form.required and tensors[-1].type in types and is_allocated(tensors[-1]):
         tensors.pop()
     if form.at_most is not None and len(tensors) == form.at_most + 1 and tensors[-1].type in types:
         tensors.pop()  # a destination that has elements, which are not read
-    return tensors
+    return tensors, sizes
 
 
 def located(error: TtnnJitError, op: Operation, location: Location | None) -> CompileError:
