@@ -362,6 +362,20 @@ def test_a_custom_call_of_sampling_draws_one_of_the_candidates():
     assert found.tolist() == index.gather(1, values.argmax(1, keepdim=True)).reshape(-1).tolist()
 
 
+@pytest.mark.parametrize(
+    "attributes",
+    ['backend_config = "{\\22k\\22: 3, \\22dim\\22: -1}"', "mhlo.attributes = {k = 3 : i64, largest = true}"],
+    ids=["json", "dictionary"],
+)
+def test_a_custom_call_has_its_attributes_in_a_dictionary_or_as_json(attributes):
+    lines = [
+        f"%out, %i = stablehlo.custom_call @mhlo.topk(%x) {{{attributes}}} : (tensor<4x8xf32>) ->"
+        " (tensor<4x3xf32>, tensor<4x3xi32>)"
+    ]
+    (x,), (found,) = ran(of_ops({"x": "4x8xf32"}, lines, "4x3xf32"))
+    assert torch.equal(found, torch.topk(x, 3).values)
+
+
 def test_a_custom_call_normalizes_rows_that_devices_share():
     text = """
     module {

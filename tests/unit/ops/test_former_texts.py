@@ -61,6 +61,10 @@ PAIRS = {
         "ttir.broadcast {dimension = [0]} : 1x8xf32 -> 3x8xf32",
         "ttir.broadcast {broadcast_dimensions = array<i64: 3, 1>} : 1x8xf32 -> 3x8xf32",
     ),
+    "no activations": tuple(
+        f"ttnn.add {more}: 3x8xf32, 3x8xf32 -> 3x8xf32"
+        for more in ("{activations = [], input_tensor_a_activations = []} ", "")
+    ),
     "constraints of operands": (
         "ttir.add {operand_constraints = []} : 3x8xf32, 3x8xf32 -> 3x8xf32",
         "ttir.add : 3x8xf32, 3x8xf32 -> 3x8xf32",

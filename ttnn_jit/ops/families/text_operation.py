@@ -54,6 +54,10 @@ WITHOUT_EFFECT = frozenset(_OF_CHIPS.split())
 """Attributes that say how a chip computes, or what stands beside the elements of a result, or in its type as well."""
 
 
+_LISTS = frozenset({"activations", "input_tensor_a_activations", "input_tensor_b_activations"})
+"""Lists of functions that are applied to operands or results: empty ones have no effect."""
+
+
 class Enumerated(str):
     """The member of an enumeration, or the text of an attribute that is no number, string or list."""
 
@@ -350,8 +354,9 @@ class TextOperation:
             ArgumentError: The op has another number of operands, lacks an attribute, or has one that is not known.
         """
         known = self.attribute_names
-        for name in attributes:
-            if name not in known and "." not in name and name not in WITHOUT_EFFECT:
+        for name, value in attributes.items():
+            has_effect = "." not in name and name not in WITHOUT_EFFECT and (value or name not in _LISTS)
+            if has_effect and name not in known:
                 raise ArgumentError(f"it has an attribute `{name}`, and that is not known here")
         return self.form.bound(operands, sizes, attributes)
 
