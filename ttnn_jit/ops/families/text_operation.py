@@ -16,7 +16,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops.families.decomposition import Ops, Value
-from ttnn_jit.ops.families.fitted_operands import fitted_in_torch, fitted_operand
+from ttnn_jit.ops.families.fitted_operands import fitted_in_torch, fitted_operand, of_one_width
 from ttnn_jit.ops.families.movement import Movement
 from ttnn_jit.ops.language.binding import BoundCall, bind
 from ttnn_jit.ops.language.operation import Operation
@@ -475,8 +475,8 @@ class Spelling(TextOperation):
 
     def _written(self, ops: Ops, call: TextCall) -> Any:
         bound = self._bound(call, lambda value: value.spec.dtype if isinstance(value, Value) else None)
-        operands = [fitted_operand(ops, bound.operation, each, call.result.dtype) for each in bound.operands]
-        results = ops.results(bound.operation, operands, *bound.attributes)
+        fitted = [fitted_operand(ops, bound.operation, each, call.result.dtype) for each in bound.operands]
+        results = ops.results(bound.operation, of_one_width(ops, bound.operation, fitted), *bound.attributes)
         return results[0] if len(results) == 1 else results
 
     def _in_torch(self, torch: Any, call: TextCall) -> Any:
