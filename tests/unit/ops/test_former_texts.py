@@ -124,13 +124,14 @@ def test_a_former_scatter_replaces_slices():
     assert all(each.matches for each in GoldenRun(module, "main", inputs).compared())
 
 
-def test_a_destination_with_elements_is_overwritten():
-    text = """
-    func.func @main(%x: tensor<3x8xf32>) -> tensor<3x8xf32> {
-      %out = "ttir.ones"() <{shape = array<i32: 3, 8>}> : () -> tensor<3x8xf32>
-      %r = "ttir.add"(%x, %x, %out) : (tensor<3x8xf32>, tensor<3x8xf32>, tensor<3x8xf32>) -> tensor<3x8xf32>
+@pytest.mark.parametrize("sizes", ["", "<{operandSegmentSizes = array<i32: 2, 1>}>"])
+def test_a_destination_with_elements_is_overwritten(sizes):
+    text = f"""
+    func.func @main(%x: tensor<3x8xf32>) -> tensor<3x8xf32> {{
+      %out = "ttir.ones"() <{{shape = array<i32: 3, 8>}}> : () -> tensor<3x8xf32>
+      %r = "ttir.add"(%x, %x, %out) {sizes} : (tensor<3x8xf32>, tensor<3x8xf32>, tensor<3x8xf32>) -> tensor<3x8xf32>
       return %r : tensor<3x8xf32>
-    }"""
+    }}"""
     (module,) = parse_texts(text, "written.mlir")
     x = torch.randn(3, 8)
     assert torch.equal(TextModule(module, PRESETS["cpu"]).program("main")(x)[0], x + x)
@@ -185,3 +186,24 @@ def test_a_trace_gives_the_results_of_its_function_which_is_computed_once(sizes)
 def test_a_trace_of_fewer_tensors_than_its_function_takes_is_refused():
     with pytest.raises(CompileError, match="@run_and_capture_trace_0_main takes 2 tensors and returns 4 values, got 1"):
         _traced("%x", "tensor<3x8xf32>").program("main")
+
+
+def test_a_text_of_the_dialect_tt_runs_on_its_device():
+    text = """
+    #dram = #ttnn.buffer_type<dram>
+    #device = #tt.device<workerGrid = #tt.grid<8x8, (d0, d1) -> (0, d0, d1)>, meshShape = , chipIds = [0]>
+    #tile = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<1x1x!tt.tile<32x32, f32>, #dram>, <interleaved>>
+    module attributes {tt.device = #device} {
+      func.func @main(%x: tensor<3x8xf32, #tile>) -> tensor<3x8xf32, #tile> {
+        %0 = "ttnn.get_device"() <{mesh_shape = #ttnn<mesh_shape 1x1>}> : () -> !tt.device<#device>
+        %1 = "ttnn.empty"(%0) <{dtype = #tt.supportedDataTypes<f32>, layout = #ttnn.layout<tile>, memory_config =
+            #ttnn.memory_config<#dram, <<1x1>>, <interleaved>>, shape = #ttnn.shape<3x8>}>
+            : (!tt.device<#device>) -> tensor<3x8xf32, #tile>
+        %2 = "ttnn.multiply"(%x, %x, %1) <{operandSegmentSizes = array<i32: 2, 1>}>
+            : (tensor<3x8xf32, #tile>, tensor<3x8xf32, #tile>, tensor<3x8xf32, #tile>) -> tensor<3x8xf32, #tile>
+        return %2 : tensor<3x8xf32, #tile>
+      }
+    }"""
+    (module,) = parse_texts(text, "tt.mlir")
+    x = torch.randn(3, 8)
+    assert torch.equal(TextModule(module, PRESETS["cpu"]).program("main")(x)[0], x * x)

@@ -280,8 +280,8 @@ def _read_operands(
         starts = (sum(sizes[:index]) for index in range(len(sizes)))
         given = [operands[start : start + size] for start, size in zip(starts, sizes, strict=True)]
         given = [each for each in given if not each or is_tensor(each[0].type)][: len(form.operands)]
-        if len(given) == len(form.operands):
-            return [each for own in given for each in own], [*map(len, given)]
+        if form.fits(counts := [*map(len, given)], sum(counts)):
+            return [each for own in given for each in own], counts
     tensors = [each for each in operands if is_tensor(each.type)]
     while len(tensors) > form.required and tensors[-1].type in types and is_allocated(tensors[-1]):
         tensors.pop()

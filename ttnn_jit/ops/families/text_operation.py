@@ -230,7 +230,7 @@ class OpInText:
         """The number of operands that a text has at most; None of any number."""
         return None if any(name[-1] == VARIADIC for name in self.operands) else len(self.operands)
 
-    def _fits(self, sizes: Sequence[int], count: int) -> bool:
+    def fits(self, sizes: Sequence[int], count: int) -> bool:
         """Whether operands may have these numbers of values; MLIR ignores the sizes of an op that needs none."""
         own = sizes[: len(self.operands)]
         if len(own) < len(self.operands) or sum(own) != count:
@@ -247,7 +247,7 @@ class OpInText:
         Raises:
             ArgumentError: The op has another number of operands.
         """
-        if sizes is not None and self._fits(sizes, count):
+        if sizes is not None and self.fits(sizes, count):
             yield from zip(self.operands, sizes, strict=False)
             return
         spare = count - self.required
