@@ -10,6 +10,7 @@ from ttnn_jit.frontend.ir.texts import parse_texts
 from ttnn_jit.ops.conversions import converted_exchanges
 from ttnn_jit.ops.conversions.shardings import Tiling
 from ttnn_jit.ops.texts import distributed_norm_texts, exchange_texts
+from ttnn_jit.ops.texts.exchange_goldens import tiles
 from ttnn_jit.sessions.text_runs import GoldenRun
 from ttnn_jit.specs.target import PRESETS
 
@@ -114,3 +115,7 @@ def test_goldens_of_xlas_shards_tell_that_these_lie_elsewhere(method, call, monk
     run = GoldenRun(TextModule(module, PRESETS["cpu"], MESH), "main", [torch.randn(12, 18)])
     wrong = [each.op.properties["call_target_name"].data for each in run.compared() if not each.matches]
     assert wrong == ([] if call is None else [call])
+
+
+def test_a_number_without_dimensions_is_its_one_tile():
+    assert tiles(torch, torch.tensor(3.0), ()).item() == 3.0

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.func import CallOp
 from xdsl.ir import BlockArgument, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -24,7 +25,7 @@ from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, Tt
 from ttnn_jit.ops.families.dialect_conversion import Conversion, RegionInText
 from ttnn_jit.ops.families.text_operation import DenseNumbers, OpInText, Role, TextCall, TextOperation
 from ttnn_jit.ops.public_names import names_within_one_edit
-from ttnn_jit.ops.texts import text_operations
+from ttnn_jit.ops.texts import former_attributes, text_operations
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -111,7 +112,7 @@ def bound_op(op: Operation, chosen: TextOperation | None = None) -> OpCall:
             operands = [*op.operands]
             sizes = sizes or _sizes_by_table(op)
         else:
-            operands = _read_operands(operation.form, op, sizes)
+            operands, sizes = _read_operands(operation.form, op, sizes)
         bound = operation.bound(operands, sizes, attributes) | _around(op, operation)
     except TtnnJitError as error:
         raise located(error, op, location) from error
@@ -172,6 +173,14 @@ def read_op(op: Operation) -> OpCall:
     except TtnnJitError as error:
         raise located(error, op, location_of(op)) from error
     return replace(read, results=results)
+
+
+def is_unread_call(op: Operation) -> bool:
+    """Whether an op calls a function whose results are only freed, as before a trace is captured."""
+    if not isinstance(op, CallOp):
+        return False
+    readers = [text_operations().get(name_of(use.operation)) for result in op.results for use in result.uses]
+    return bool(readers) and all(each is not None and each.role is Role.NOTHING for each in readers)
 
 
 def is_only_a_number(op: Operation) -> bool:
@@ -238,9 +247,13 @@ def _element_types(op: Operation, bound: Mapping[str, Any]) -> dict[str, str]:
 
 
 def declared_name(op: Operation) -> str:
-    """The name under which an op is declared: of a call of a named target, with that."""
+    """The name under which an op is declared: of a call of a named target, and of a former form, with what tells it."""
+    name = name_of(op)
+    for told in former_attributes().get(name, ()):
+        if told in op.properties or told in op.attributes:
+            return f"{name}@{told}"
     target = op.properties.get("call_target_name") or op.attributes.get("call_target_name")
-    return name_of(op) if target is None else f"{name_of(op)}@{value_of(target)}"
+    return name if target is None else f"{name}@{value_of(target)}"
 
 
 def operation_in_text(op: Operation) -> TextOperation:
@@ -259,18 +272,22 @@ def operation_in_text(op: Operation) -> TextOperation:
 
 
 def _read_operands(
-    form: OpInText,
-    op: Operation,
-    sizes: Sequence[int] | None,
-) -> list[SSAValue]:
-    """The operands without devices, and without tensors that the op only writes."""
+    form: OpInText, op: Operation, sizes: Sequence[int] | None
+) -> tuple[list[SSAValue], Sequence[int] | None]:
+    """The operands without devices, and without tensors that the op only writes; and how many there are of each."""
     operands, types = op.operands, {each.type for each in op.results}
-    if sizes is not None and sum(sizes) == len(operands) and len(sizes) >= len(form.operands):
-        return [*operands[: sum(sizes[: len(form.operands)])]]
+    if sizes is not None and sum(sizes) == len(operands):
+        starts = (sum(sizes[:index]) for index in range(len(sizes)))
+        given = [operands[start : start + size] for start, size in zip(starts, sizes, strict=True)]
+        given = [each for each in given if not each or is_tensor(each[0].type)][: len(form.operands)]
+        if form.fits(counts := [*map(len, given)], sum(counts)):
+            return [each for own in given for each in own], counts
     tensors = [each for each in operands if is_tensor(each.type)]
     while len(tensors) > form.required and tensors[-1].type in types and is_allocated(tensors[-1]):
         tensors.pop()
-    return tensors
+    if form.at_most is not None and len(tensors) == form.at_most + 1 and tensors[-1].type in types:
+        tensors.pop()  # a destination that has elements, which are not read
+    return tensors, sizes
 
 
 def located(error: TtnnJitError, op: Operation, location: Location | None) -> CompileError:

@@ -204,7 +204,7 @@ def tiles(torch: Any, x: Any, counts: Sequence[int]) -> Any:
     for dim in reversed(range(x.dim())):
         x = torch.unflatten(x, dim, (counts[dim], -1))
     rank = len(counts)
-    return x.permute(*range(0, 2 * rank, 2), *range(1, 2 * rank, 2))
+    return x.permute((*range(0, 2 * rank, 2), *range(1, 2 * rank, 2)))
 
 
 def cut_by_tiles(torch: Any, wholes: Sequence[Any], counts: Sequence[int], places: Sequence[Any]) -> list[Any]:

@@ -13,7 +13,8 @@ from xdsl.ir import BlockArgument
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.source import Location
-from ttnn_jit.dialects.text_calls.index_limits import index_limit, is_not_negative
+from ttnn_jit.dialects.text_calls.index_limits import index_limit
+from ttnn_jit.dialects.text_calls.signs import Signs
 from ttnn_jit.dialects.text_calls.tensor_types import is_tensor
 from ttnn_jit.dialects.text_calls.text_attributes import attributes_of
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -39,12 +40,14 @@ def draw_inputs(function: FuncOp, specs: Sequence[TensorSpec], seed: int) -> lis
     """Normally distributed floats; integers of all magnitudes, or below the limit of the op that reads them.
 
     Parameters of several dimensions are scaled, as those of a network are, so that results do not grow layer by layer.
+    What must not be negative is drawn as magnitudes: variances, and other operands of roots, logarithms and powers.
     """
     import torch
 
     generator = torch.Generator().manual_seed(seed)
     arguments = [each for each in function.body.block.args if is_tensor(each.type)]
-    return [_drawn(function, value, spec, generator) for value, spec in zip(arguments, specs, strict=True)]
+    signs = Signs()
+    return [_drawn(function, value, spec, generator, signs) for value, spec in zip(arguments, specs, strict=True)]
 
 
 def _scale(function: FuncOp, value: BlockArgument, shape: Sequence[int]) -> float:
@@ -65,7 +68,9 @@ def _kind(function: FuncOp, value: BlockArgument) -> str:
     return argument_kind(function, value.index) or next(filter(None, marked), "")
 
 
-def _drawn(function: FuncOp, value: BlockArgument, spec: TensorSpec, generator: torch.Generator) -> torch.Tensor:
+def _drawn(
+    function: FuncOp, value: BlockArgument, spec: TensorSpec, generator: torch.Generator, signs: Signs
+) -> torch.Tensor:
     import torch
 
     shape, limit = tuple(spec.shape), index_limit(value)
@@ -78,7 +83,7 @@ def _drawn(function: FuncOp, value: BlockArgument, spec: TensorSpec, generator: 
     if limit is not None:
         return torch.randint(0, max(1, limit), shape, generator=generator).to(spec.dtype.torch)
     drawn = torch.randn(shape, generator=generator).mul_(_scale(function, value, shape))
-    return (drawn.abs_() if is_not_negative(value) else drawn).to(spec.dtype.torch)
+    return (drawn.abs_() if signs.is_not_negative(value) else drawn).to(spec.dtype.torch)
 
 
 def inputs_of_file(path: Path, specs: Sequence[TensorSpec]) -> list[torch.Tensor]:

@@ -80,6 +80,7 @@ def _results(options: argparse.Namespace, entries: Iterable[tuple[TextModule, st
         inputs = inputs_of(options, module, entry)
         program = module.program(entry)
         results = _interpreted(program, inputs) if options.interpret else program(*inputs)
+        _note_results(entry, results)
         found += _with_complex_numbers(module.functions[entry], results)
         if options.golden:
             _print_comparison(module, entry, inputs, options.report, results)
@@ -226,6 +227,7 @@ def _print_comparison(
             run.compare_whole([(each,) for each in results])
     for each in compared:
         print(_line(each), file=sys.stderr)
+    _note_nans(compared)
     wrong = [each for each in compared if not each.matches]
     if wrong:
         first = wrong[0]
@@ -234,6 +236,30 @@ def _print_comparison(
             f"{len(wrong)} of {len(compared)} ops are not their goldens, the first `{name_of(first.op)}`: {reason}",
             location=location_of(first.op),
             help="`ttnn-jit bisect` writes it as a module of one op",
+        )
+
+
+MOSTLY = 0.5
+"""Of a result with a larger share of NaN, or of NaN and infinities, it is said that its agreement proves little."""
+
+
+def _note_results(entry: str, results: Sequence[torch.Tensor]) -> None:
+    """Says which results of a function are mostly no numbers."""
+    for index, each in enumerate(results):
+        share = 1.0 - float(each.isfinite().double().mean()) if each.numel() else 0.0
+        if share > MOSTLY:
+            print(f"note: {share:.0%} of result {index} of @{entry} is NaN or infinite", file=sys.stderr)
+
+
+def _note_nans(compared: Sequence[ComparedOp]) -> None:
+    """Says how many ops gave mostly NaN: that a golden has NaN there too says little of the op."""
+    mostly = [each for each in compared if each.nans > MOSTLY]
+    if mostly:
+        first = mostly[0].op
+        print(
+            f"note: {len(mostly)} of {len(compared)} ops give mostly NaN, the first `{name_of(first)}` at "
+            f"{location_of(first) or '-'}; other --inputs tell more of them",
+            file=sys.stderr,
         )
 
 
