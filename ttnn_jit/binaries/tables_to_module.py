@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import DenseArrayBase, FunctionType, ModuleOp, StringAttr, SymbolRefAttr, i32
+from xdsl.dialects.builtin import DenseArrayBase, FunctionType, ModuleOp, StringAttr, SymbolRefAttr, UnitAttr, i32
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
@@ -28,6 +28,8 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.schemas.schema import Field, Record, Schema, Union
 
 Tree = Mapping[str, Any]
+HELD_NUMBER = "ttnn_jit.held_number"
+"""Marks the operation that is made of a number in the table of its user, and has no table of its own."""
 _DEVICE, _SEMAPHORE = "!ttnn.device", "!ttnn.global_semaphore"
 
 
@@ -246,6 +248,7 @@ class _OperationReader:
             "fill_value": attribute_of_field(kind, held.field.type.variants, value),
         }
         made = operation_kind("ttnn.full").create(result_types=[type_], properties=properties)
+        made.attributes[HELD_NUMBER] = UnitAttr()
         self.program._block.add_op(made)
         return made.results[0]
 
