@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from ttnn_jit.binaries.attribute_reading import attribute_of_field
 from ttnn_jit.binaries.constants import elements_attribute
 from ttnn_jit.binaries.location_texts import location_of_text
-from ttnn_jit.binaries.operation_rows import operations_by_table, record_of, row_of
+from ttnn_jit.binaries.operation_rows import REFUSED_TABLES, operations_by_table, record_of, row_of
 from ttnn_jit.binaries.system_trees import description_attribute
 from ttnn_jit.binaries.tensor_descriptions import element_of, tensor_type
 from ttnn_jit.diagnostics.errors import ProgramFormatError, TtnnJitError
@@ -162,6 +162,8 @@ class _OperationReader:
         variant, tree = operation.get("type_type"), operation.get("type")
         if not isinstance(variant, str) or tree is None:
             raise ProgramFormatError("it has no type")
+        if variant in REFUSED_TABLES:
+            raise ProgramFormatError(f"{variant} is not executed here: it holds {REFUSED_TABLES[variant]}")
         case = tree.get("type") if isinstance(tree.get("type"), str) else ""
         table = operations_by_table(self.schema).get((variant, case or ""))
         if table is None:
