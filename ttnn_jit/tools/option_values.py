@@ -104,12 +104,12 @@ def positive_number(text: str) -> int:
 
 
 def rendezvous(text: str) -> str:
-    """A text of the form ``HOST:PORT``.
+    """A text of the form ``HOST:PORT``, or an empty one, which names no place.
 
     Raises:
         ArgumentError: It has another form.
     """
-    if not _RENDEZVOUS.fullmatch(text):
+    if text and not _RENDEZVOUS.fullmatch(text):
         raise ArgumentError(f"takes HOST:PORT, got {text!r}", help="such as 10.0.0.1:29500")
     return text
 
