@@ -52,8 +52,8 @@ def test_stages_after_the_passes_print_the_text_of_a_dump(dumps, device, capsys,
     for path in dumps.values():
         assert main(["opt", str(path), "--emit", stage]) == 0
         assert capsys.readouterr().out == wanted
-    assert main(["opt", str(path), "--emit", "cse"]) == 1
-    assert "`--emit` prints `host`, `codegen`, `assembly`, `ttkernel`, `ttmetal`, got 'cse'" in capsys.readouterr().err
+    assert main(["opt", str(path), "--emit", "cse"]) == 2
+    assert "there are host, codegen, assembly, ttkernel, ttmetal" in capsys.readouterr().err
 
 
 def test_every_stage_of_a_dump_can_be_run_with_one_result(dumps, tmp_path):
@@ -354,7 +354,6 @@ def test_the_command_lines_of_the_document_run_with_a_target_from_a_file(dumps, 
     [
         (["opt", "/no/such/file"], "cannot be read"),
         (["run", "/no/such/file"], "cannot be read"),
-        (["query", "--target", "quasar"], "unknown target"),
         (["names", "--write", "/no/such/file"], "error: /no/such/file: No such file or directory\n"),
     ],
 )

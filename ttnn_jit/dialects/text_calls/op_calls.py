@@ -19,6 +19,7 @@ from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.tensor_types import element_in_text, is_tensor, spec_in_text
 from ttnn_jit.dialects.text_calls.text_attributes import SEGMENTS, attributes_of, name_of, value_of
+from ttnn_jit.dialects.text_calls.unexecuted_operations import UNEXECUTED
 from ttnn_jit.dialects.upstream.table_operations import named_operands
 from ttnn_jit.ops.conversions.converted_shards import PRODUCER
 from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, TtirOps
@@ -266,7 +267,7 @@ def operation_in_text(op: Operation) -> TextOperation:
     found = text_operations().get(name)
     if found is None:
         near = [f"`{each}`" for each in names_within_one_edit(name, text_operations())]
-        help_text = f"did you mean {' or '.join(near)}?" if near else None
+        help_text = UNEXECUTED.get(name) or (f"did you mean {' or '.join(near)}?" if near else None)
         raise CompileError(f"`{name}` is not executed here", location=location_of(op), help=help_text)
     return found
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -33,6 +32,7 @@ from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.target import PRESETS, SystemDesc, resolve_target
 from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.tools.module_interpreting import interpreted
+from ttnn_jit.tools.option_values import bounded_mesh, mesh_extents
 from ttnn_jit.tools.texts.inputs import draw_inputs, inputs_of_file, require_memory
 from ttnn_jit.tools.texts.recognition import target_of_dump
 from ttnn_jit.transforms import pipeline
@@ -176,25 +176,12 @@ def mesh_of(chosen: str | None, module: ModuleOp) -> tuple[int, ...]:
         ArgumentError: The chosen ones are no extents.
     """
     if chosen is not None:
-        if not _MESH.fullmatch(chosen):
-            raise ArgumentError(f"--mesh takes extents such as 2x4, got {chosen!r}")
-        return _bounded(tuple(map(int, chosen.split("x"))))
+        return mesh_extents(chosen)
     declared = module.attributes.get("ttcore.meshes")
     if declared is not None:
         (meshes,) = value_of(declared).values()
-        return _bounded(tuple(meshes[0]["shape"]))
-    return _bounded(mesh_of_text(module))
-
-
-_MESH = re.compile(r"[1-9]\d*(x[1-9]\d*)?")
-MAX_DEVICES = 64
-"""A larger mesh is refused: every device is a part of one program."""
-
-
-def _bounded(mesh: tuple[int, ...]) -> tuple[int, ...]:
-    if math.prod(mesh) > MAX_DEVICES:
-        raise ArgumentError(f"the mesh has {math.prod(mesh)} devices, and at most {MAX_DEVICES} are run")
-    return mesh
+        return bounded_mesh(tuple(meshes[0]["shape"]))
+    return bounded_mesh(mesh_of_text(module))
 
 
 def inputs_of(options: argparse.Namespace, module: TextModule, entry: str) -> list[torch.Tensor]:
