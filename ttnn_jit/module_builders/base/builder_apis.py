@@ -47,8 +47,10 @@ _PIPELINES = {
     "ttmetal": "ttir_to_ttmetal_backend_pipeline",
     "ttnn-mode": "ttir_to_ttmetal_backend_pipeline",
     "emitc": "ttir_to_emitc_pipeline",
-    "emitpy": "ttir_to_emitpy_pipeline",
+    "emitpy": "ttir_to_ttnn_runtime_pipeline",  # its module of TTNN is translated
 }
+_OF_EMITTED_TEXT = ("split-files=", "target-module=", "try-recover-structure=", "load-input-tensors-from-disk=")
+"""How options begin that say how the pipelines of emitpy write: here a module of TTNN is translated."""
 _WRITERS = {
     "ttnn": "ttnn_to_flatbuffer_bin",
     "ttnn-mode": "ttnn_to_flatbuffer_bin",
@@ -146,7 +148,10 @@ def compile_ttir_module_to_flatbuffer(  # noqa: PLR0913, PLR0917 - upstream's ar
     if input_output_goldens is None or intermediate_goldens is None:
         input_output_goldens, intermediate_goldens = builder.golden_map
     options = [*(pipeline_options or ())]
-    options += {"ttnn-mode": ["ttnn-mode=true"], "emitpy": ["split-files=false"]}.get(target, [])
+    if target == "ttnn-mode":
+        options.append("ttnn-mode=true")
+    if target == "emitpy":
+        options = [each for each in options if not each.startswith(_OF_EMITTED_TEXT)]
     if isinstance(custom_pipeline, str):
         custom_pipeline = create_custom_ttir_pipeline_fn(custom_pipeline, print_ir=print_ir)
     pipeline = custom_pipeline or _printing(getattr(passes, _PIPELINES[target]), print_ir)
