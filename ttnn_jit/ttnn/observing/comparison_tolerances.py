@@ -139,21 +139,32 @@ class JudgedCall:
         exact = self._result(self.golden, output) if exact is None else exact
         allowed = error * exact.abs().nan_to_num(nan=0.0, posinf=0.0)
         overflows = torch.zeros_like(exact, dtype=torch.bool)
-        for change in (_narrow, _magnitude, _flushed) if narrows else ():
-            other = self._result(self._changed(partial(_by_parts, change)), output)
-            overflows |= exact.isfinite() & ~other.isfinite() | ~exact.isnan() & other.isnan()
-            if change is _narrow:
-                allowed.add_(_distance(other, exact, 0.0), alpha=_FLOAT32_ERROR_FACTOR)
+        if narrows:
+            other = self._result(self._changed(partial(_by_parts, _narrow)), output)
+            overflows |= _is_beyond(other, exact)
+            allowed.add_(_distance(other, exact, 0.0), alpha=_FLOAT32_ERROR_FACTOR)
+            del other
         if narrows and self.on_chip:  # a chip turns NaN into infinity between steps
             overflows |= exact.isnan()
         blocks = [spec.dtype.traits.magnitude_bits for spec in self.specs if isinstance(spec, TensorSpec)]
         perturb = partial(_perturbed, error, generator, max(blocks) if self.on_chip else 0)
         perturb = perturb if self.on_chip else partial(_by_parts, perturb)  # elements of a block depend on each other
         spread = torch.zeros_like(exact)
-        for _ in range(_PERTURBATIONS):
+        for number in range(_PERTURBATIONS):
+            if narrows and number == 1:  # the first estimate suffices for most results
+                overflows |= self._overflows(output, exact)
             moved = _distance(self._result(self._changed(perturb), output), exact, _LARGEST)
             torch.maximum(spread, moved, out=spread)
+            del moved
             yield (allowed + spread).masked_fill_(overflows, torch.inf)
+
+    def _overflows(self, output: int, exact: torch.Tensor) -> torch.Tensor:
+        """Where sums overflow in float32 in some order, or products of flushed operands are NaN."""
+        beyond = _is_beyond(self._result(self._changed(partial(_by_parts, _magnitude)), output), exact)
+        flushed = self._changed(partial(_by_parts, _flushed))
+        if not all(map(_is_same, flushed.operands, self.golden.operands)):
+            beyond |= _is_beyond(self._result(flushed, output), exact)
+        return beyond
 
     def _changed(self, change: Callable[[torch.Tensor], torch.Tensor]) -> GoldenCall:
         import torch
@@ -183,6 +194,18 @@ def _by_parts(change: Callable[[torch.Tensor], torch.Tensor], value: torch.Tenso
     for number, part in enumerate(others, 1):
         found[number * _PART : (number + 1) * _PART] = change(part)
     return found.reshape(value.shape)
+
+
+def _is_beyond(other: torch.Tensor, exact: torch.Tensor) -> torch.Tensor:
+    """Where a changed result is no number, or no finite one, and the golden is."""
+    return exact.isfinite() & ~other.isfinite() | ~exact.isnan() & other.isnan()
+
+
+def _is_same(changed: Any, value: Any) -> bool:
+    """Whether an operand was not changed."""
+    import torch
+
+    return changed is value or (isinstance(value, torch.Tensor) and torch.equal(changed, value))
 
 
 def _distance(one: torch.Tensor, exact: torch.Tensor, infinite: float) -> torch.Tensor:
