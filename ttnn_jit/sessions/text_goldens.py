@@ -15,6 +15,7 @@ from ttnn_jit.dialects.text_calls.op_calls import OpCall
 from ttnn_jit.dialects.text_calls.tensor_types import spec_in_text
 from ttnn_jit.golden.comparison_recorder import Outcome
 from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, judge
+from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, WIDE_FLOATS
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -64,17 +65,23 @@ class JudgedOp:
         self._relative = relative
         self._keys = [*values]
         tensors = [each for value in values.values() for each in (value if mesh else (value,))]
-        wide = tuple(map(_widened, tensors))
-        golden = GoldenCall(None, wide, (), self._golden)  # type: ignore[arg-type]
-        specs = [*read.results]
-        self._judged = JudgedCall(golden, None, specs, on_chip=on_chip)  # type: ignore[arg-type]
-        self._call = golden
+        self._widens_later = mesh is not None and not read.operation.moves
+        given = tuple(tensors) if self._widens_later else _widened_once(tensors, moves=read.operation.moves)
+        golden = partial(self._golden, widens=self._widens_later)
+        self._call = GoldenCall(None, given, (), golden)  # type: ignore[arg-type]
 
-    def _golden(self, torch: Any, *tensors: torch.Tensor) -> Any:
+    @cached_property
+    def _judged(self) -> JudgedCall:
+        wide = _widened_once(self._call.operands, moves=self._read.operation.moves)
+        golden = GoldenCall(None, wide, (), self._golden)  # type: ignore[arg-type]
+        return JudgedCall(golden, None, [*self._read.results], on_chip=self._is_on_chip)  # type: ignore[arg-type]
+
+    def _golden(self, torch: Any, *tensors: torch.Tensor, widens: bool = False) -> Any:
         given: Iterable[Any] = tensors
         if self._mesh:
             count = math.prod(self._mesh)
-            given = [[*tensors[at : at + count]] for at in range(0, len(tensors), count)]
+            groups = [[*tensors[at : at + count]] for at in range(0, len(tensors), count)]
+            given = [*map(_WidenedTensors, groups)] if widens else groups
         call = self._read.call(dict(zip(self._keys, given, strict=True)).get)
         call.mesh = self._mesh or (1,)
         return self._read.operation.golden(torch, call)
@@ -97,10 +104,14 @@ class JudgedOp:
             judged = [*zip(got, goldens, specs, strict=True)]
         else:
             judged = self._selected_elements(got, goldens, specs)
-        return [
-            self._outcome(index, own, golden, each)._replace(name=names[index] if index < len(names) else "")
-            for index, (own, golden, each) in enumerate(zip(got, goldens, judged, strict=True))
-        ]
+        found: list[Outcome] = []
+        known: dict[tuple[int, ...], Outcome] = {}  # devices share tensors
+        for index, (own, golden, each) in enumerate(zip(got, goldens, judged, strict=True)):
+            key = id(own), id(golden), index // devices
+            if key not in known:
+                known[key] = self._outcome(index, own, golden, each)
+            found.append(known[key]._replace(name=names[index] if index < len(names) else ""))
+        return found
 
     def verdicts(self, got: Sequence[torch.Tensor]) -> list[Verdict]:
         """The verdict on each result, or of an exchange on those of all devices."""
@@ -268,6 +279,31 @@ def _is_exact(got: torch.Tensor, golden: torch.Tensor) -> bool:
 
     own = got.view(torch.int64) if got.dtype is torch.uint64 else got
     return torch.equal(own, golden.to(own.dtype))
+
+
+class _WidenedTensors(Sequence["torch.Tensor"]):
+    """The tensors of all devices as a golden takes them: each is widened when it is read, and not kept."""
+
+    def __init__(self, tensors: Sequence[torch.Tensor]) -> None:
+        self._tensors = tensors
+
+    def __len__(self) -> int:
+        return len(self._tensors)
+
+    def __getitem__(self, index: Any) -> Any:
+        found = self._tensors[index]
+        return [*map(_widened, found)] if isinstance(index, slice) else _widened(found)
+
+
+def _widened_once(tensors: Sequence[torch.Tensor], *, moves: bool) -> tuple[torch.Tensor, ...]:
+    """Operands as a golden takes them; what several devices share is widened once, and nothing for a golden that moves.
+
+    Integers of 64 bits without sign are moved as they are widened: torch has few functions of them.
+    """
+    import torch
+
+    known = {id(x): x if moves and x.dtype is not torch.uint64 else _widened(x) for x in tensors}
+    return tuple(known[id(x)] for x in tensors)
 
 
 def _widened(x: torch.Tensor) -> torch.Tensor:
