@@ -64,6 +64,11 @@ def place_in(shape: tuple[int, ...], place: int) -> tuple[int, ...]:
     return tuple(reversed(index))
 
 
+def elements_at(x: torch.Tensor, places: torch.Tensor | None) -> torch.Tensor:
+    """The elements at these places in row-major order; None: `x` itself."""
+    return x if places is None else x.reshape(-1)[places]
+
+
 class CorrelationSums:
     """Sums over parts of two tensors in float64, of which their `correlation` follows.
 

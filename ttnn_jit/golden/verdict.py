@@ -64,14 +64,15 @@ class Tolerance:
         relative: A factor of the golden's magnitude plus the root mean square of all its elements.
         noise: Gives estimates, per element, of the change of the golden when its operands change by their own
             tolerances, each at least the one before; infinite where float32 gives no number. It is called only where
-            the other parts do not suffice, and asked until one does.
+            the other parts do not suffice, and asked until one does; with ``places=``, of the elements at these places
+            in row-major order.
         by_rms: Judge the root mean square of all differences, not each element.
     """
 
     max_ulp: float = 0.5
     atol: float = 0.0
     relative: float = 0.0
-    noise: Callable[[], Iterable[torch.Tensor]] | None = None
+    noise: Callable[..., Iterable[torch.Tensor]] | None = None
     by_rms: bool = False
 
     def __str__(self) -> str:
@@ -257,15 +258,19 @@ def _judge_parts(got: torch.Tensor, golden: torch.Tensor, result_format: ResultF
             places = outside.nonzero().squeeze(-1)
             wrong_parts.append(_WrongElements(number * _PART + places, own[places], right[places]))
 
+    counts = [len(each.places) for each in wrong_parts]
+
     def reason(noise: torch.Tensor | None) -> str:
-        judged = (each.judged(result_format, tolerance, size, noise) for each in wrong_parts)
-        return _joined([*judged], shape)
+        noises = [None] * len(counts) if noise is None else torch.split(noise, counts)
+        parts = zip(wrong_parts, noises, strict=True)
+        return _joined([each.judged(result_format, tolerance, size, own) for each, own in parts], shape)
 
     wrong = reason(None)
-    for noise in tolerance.noise() if wrong and tolerance.noise is not None else ():
-        wrong = reason(noise.reshape(-1))
-        if not wrong:
-            break
+    if wrong and tolerance.noise is not None:
+        for noise in tolerance.noise(places=torch.cat([each.places for each in wrong_parts])):
+            wrong = reason(noise)
+            if not wrong:
+                break
     return Verdict(not wrong, wrong, sums.correlation, units, nans, first, is_close)
 
 
@@ -341,12 +346,11 @@ class _WrongElements(NamedTuple):
     def judged(
         self, result_format: ResultFormat, tolerance: Tolerance, size: torch.Tensor, noise: torch.Tensor | None
     ) -> _OutsideOfPart:
-        """Those that are wrong with the noise of all elements; None: without it."""
+        """Those that are wrong with their noise; None: without it."""
         pair = _Comparison.of(self.result, self.golden, result_format)
         allowed = _allowed(pair, result_format, tolerance, size)
         if noise is not None:
-            own = noise[self.places]
-            pair, allowed = pair.where(own.isfinite()), allowed + own.nan_to_num(posinf=0.0)
+            pair, allowed = pair.where(noise.isfinite()), allowed + noise.nan_to_num(posinf=0.0)
         differing = pair.differing_nans
         if len(differing):
             first = int(differing[0])

@@ -14,6 +14,7 @@ from ttnn_jit.compiler.texts.text_steps import Step
 from ttnn_jit.dialects.text_calls.op_calls import OpCall
 from ttnn_jit.dialects.text_calls.tensor_types import spec_in_text
 from ttnn_jit.golden.comparison_recorder import Outcome
+from ttnn_jit.golden.distances import elements_at
 from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, judge
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, WIDE_FLOATS
@@ -176,17 +177,26 @@ class JudgedOp:
         noise = partial(self._noise, index, spec, bound.error, exact)
         return Tolerance(bound.units, relative=bound.relative, noise=noise)
 
-    def _noise(self, index: int, spec: TensorSpec, error: float, exact: torch.Tensor | None) -> Iterator[torch.Tensor]:
+    def _noise(
+        self,
+        index: int,
+        spec: TensorSpec,
+        error: float,
+        exact: torch.Tensor | None,
+        places: torch.Tensor | None = None,
+    ) -> Iterator[torch.Tensor]:
         """The change of the golden with its operands, and of sums that a chip rounds to bfloat16."""
         import torch
 
         rounded = self._read.operation.accumulator_error
         if rounded is None or not self._is_on_chip or spec.dtype.is_compute_type:
-            yield from self._judged.noise(index, error, narrows=spec.dtype not in WIDE_FLOATS, exact=exact)
+            narrows = spec.dtype not in WIDE_FLOATS
+            yield from self._judged.noise(index, error, narrows=narrows, exact=exact, places=places)
             return
         call = self._read.call(dict(zip(self._keys, self._call.operands, strict=True)).get)
         off: torch.Tensor = rounded(torch, call).nan_to_num(nan=0.0, posinf=0.0)
-        for noise in self._judged.noise(index, _SUM_ERROR, exact=exact):
+        off = elements_at(off, places)
+        for noise in self._judged.noise(index, _SUM_ERROR, exact=exact, places=places):
             yield noise + off
 
 

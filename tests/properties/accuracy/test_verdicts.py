@@ -188,8 +188,11 @@ def test_a_large_result_is_judged_in_parts_as_it_is_as_a_whole(golden, data, dty
     changed = st.sampled_from([1.0, 1.0, 1.0, 1.0 + 2.0**-8, 1.5, math.nan])
     values = [rounded(x, dtype) * data.draw(changed) for x in golden]
     got, exact = torch.tensor(values).to(SCALARS[dtype])[None], torch.tensor(golden, dtype=torch.float64)[None]
-    noise = (lambda: [exact.abs() * 2.0**-20, exact.abs() * 2.0**-7]) if data.draw(st.booleans()) else None
-    tolerance = Tolerance(0.5, relative=relative, noise=noise)
+
+    def noise(places=...):
+        return [exact.abs().reshape(-1)[places] * 2.0**by for by in (-20, -7)]
+
+    tolerance = Tolerance(0.5, relative=relative, noise=noise if data.draw(st.booleans()) else None)
     whole = judge(got, exact, ResultFormat(dtype), tolerance)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(verdict, "_PART", 7)
@@ -234,3 +237,6 @@ def test_each_estimate_of_noise_is_at_least_the_one_before_and_the_first_takes_t
     found += estimates
     assert all((one <= other).all() for one, other in itertools.pairwise(found))
     assert found[-1][0, 0] == math.inf
+    places = torch.tensor([0, 7, 24])
+    at_places = [*judged.noise(0, 2.0**-16, exact=call(), places=places)]
+    assert all(torch.equal(one, other.reshape(-1)[places]) for one, other in zip(at_places, found, strict=True))
