@@ -15,6 +15,7 @@ hold already.
 from __future__ import annotations
 
 import argparse
+import gc
 import re
 import resource
 import signal
@@ -224,6 +225,7 @@ def _reason(error: Exception) -> str:
 def _outcome(piece: Piece, limit: int) -> Outcome:
     begin = time.process_time()
     collectives = None
+    gc.collect()  # tensors of the module before may be in cycles
     signal.setitimer(signal.ITIMER_PROF, limit)
     try:
         modules = parse_texts(piece.text, piece.place)
