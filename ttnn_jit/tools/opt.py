@@ -62,6 +62,7 @@ def main(options: argparse.Namespace) -> int:
         return 0
     start = perf_counter()
     passes = _passes_of(options)
+    _require_emitted_stage(options.emit)
     text, name = read_text(options.file)
     pieces = [*pieces_of(text)] if options.split_input_file else [(0, text)]
     reports = PassReports(counts=options.mlir_pass_statistics)
@@ -116,7 +117,13 @@ def _processed(
     try:
         given = "\n" * first_line + text
         if passes.own is None or (passes.texts is not None and not _is_own_text(given, name)):
-            return [_text(_after_text_passes(given, name, passes.texts or (), options, reports), options)], []
+            if options.emit and not any(isinstance(each, MetalPipelineOfTexts) for each in passes.texts or ()):
+                raise ArgumentError(
+                    f"`--emit` takes a dump of a stage here, and {name} is a text of another compiler",
+                    help="`--ttir-to-ttmetal-pipeline --emit host` shows the kernels of a text of TTIR",
+                )
+            made = _after_text_passes(given, name, passes.texts or (), options, reports)
+            return [_emitted(made, options) or _text(made, options)], []
         module = module_of(
             given,
             name,
@@ -250,21 +257,26 @@ _TEXT_PASSES = "text passes"
 
 
 def _emitted(module: ModuleOp, options: argparse.Namespace) -> str:
-    """The text of the stage of ``--emit``, which is no pass, after the remaining passes; "" without ``--emit``.
+    """The text of the stage of ``--emit``, which is no pass, after the remaining passes; "" without ``--emit``."""
+    if options.emit is None:
+        return ""
+    schedule(module, entry=options.entry)
+    return driver.text_of_scheduled(module, options.emit)
+
+
+def _require_emitted_stage(stage: str | None) -> None:
+    """Refuses a stage that ``--emit`` does not print.
 
     Raises:
-        ArgumentError: There is no such stage.
+        UsageError: There is no such stage.
     """
-    stage: str | None = options.emit
-    if stage is None:
-        return ""
     stages = driver.stages()
     behind = (*stages[stages.index(driver.HOST) :], *driver.CHIP_STAGES)
-    if stage not in behind:
+    if stage is not None and stage not in behind:
         names = ", ".join(f"`{each}`" for each in behind)
-        raise ArgumentError(f"`--emit` prints {names}, got {stage!r}", help="`-p a,b` prints the module after stage b")
-    schedule(module, entry=options.entry)
-    return driver.text_of_scheduled(module, stage)
+        raise opt_arguments.UsageError(
+            f"`--emit` prints {names}, got `{stage}`\nhelp: `-p a,b` prints the module after stage b"
+        )
 
 
 def _listed() -> Iterator[str]:
@@ -288,10 +300,15 @@ def load_passes(file: Path) -> None:
     its name, after the frontend.
 
     Raises:
-        ArgumentError: There is no such file, or it defines a pass of a stage's name.
+        ArgumentError: There is no such file, it is no Python, or it defines a pass of a stage's name.
     """
     if not file.is_file():
         raise ArgumentError(f"{file} cannot be read: there is no such file")
+    try:
+        compile(file.read_bytes(), str(file), "exec")
+    except (SyntaxError, ValueError) as error:  # of bytes that are no text it is a ValueError in some versions
+        line = getattr(error, "lineno", None) or 1
+        raise ArgumentError(f"{file}:{line}: it is no Python: {getattr(error, 'msg', error)}") from error
     for value in runpy.run_path(str(file), run_name=file.stem).values():
         is_pass = isinstance(value, type) and issubclass(value, ModulePass) and value is not ModulePass
         if is_pass and value.__module__ == file.stem and "name" in vars(value) and value.name not in USER_PASSES:
@@ -327,11 +344,13 @@ def read_text(file: str) -> tuple[str, str]:
         text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
     except OSError as error:
         raise ArgumentError(f"{file} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
         raise ArgumentError(
-            f"{file} is no text, and this command reads MLIR text",
+            f"{'<stdin>' if file == '-' else file} is no text, and this command reads MLIR text",
             help="`ttnn-jit run` and `ttrt` take binaries; `ttrt read --section mlir FILE` prints the text inside one",
-        ) from error
+        )
     return text, "<stdin>" if file == "-" else file
 
 
