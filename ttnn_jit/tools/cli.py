@@ -5,12 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 
+from xdsl.utils.exceptions import VerifyException
+
 from ttnn_jit import __version__
+from ttnn_jit.diagnostics.debugging import debugging
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.tools import opt_arguments, option_values
 
@@ -52,25 +56,33 @@ def ttrt_main(arguments: Sequence[str] | None = None, prog: str = "ttrt") -> int
 
 
 def _guarded(command: Callable[[], int]) -> int:
-    """The exit status of a command, which prints what it raises."""
+    """The exit status of a command, which prints what it raises; under ``TTNN_JIT_DEBUG=1`` with its causes."""
     try:
         return command()
     except opt_arguments.UsageError as error:
         print(error, file=sys.stderr)
         return opt_arguments.USAGE_STATUS
-    except TtnnJitError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
     except BrokenPipeError:
         # The reader of the pipe has exited, as `| head` does; an error message would not be read.
         sys.stderr.close()
         return 1
-    except OSError as error:
-        reason = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        print(f"error: {reason}", file=sys.stderr)
-        return 1
     except KeyboardInterrupt:
         return INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - every other one is reported, and the command has failed
+        if debugging():
+            traceback.print_exception(error)
+        print(f"error: {_reason(error)}", file=sys.stderr)
+        return 1
+
+
+def _reason(error: Exception) -> str:
+    """What an error says to the user of a command."""
+    if isinstance(error, TtnnJitError | VerifyException):
+        return str(error)
+    if isinstance(error, OSError):
+        return f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    said = f"{type(error).__name__}: {error}".splitlines()[0].removesuffix(": ")
+    return f"internal error: {said}\nhelp: please report it, with what TTNN_JIT_DEBUG=1 prints"
 
 
 def translate(arguments: Sequence[str] | None = None) -> int:

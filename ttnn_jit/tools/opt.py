@@ -116,7 +116,13 @@ def _processed(
     try:
         given = "\n" * first_line + text
         if passes.own is None or (passes.texts is not None and not _is_own_text(given, name)):
-            return [_text(_after_text_passes(given, name, passes.texts or (), options, reports), options)], []
+            if options.emit and not any(isinstance(each, MetalPipelineOfTexts) for each in passes.texts or ()):
+                raise ArgumentError(
+                    f"`--emit` takes a dump of a stage here, and {name} is a text of another compiler",
+                    help="`--ttir-to-ttmetal-pipeline --emit host` shows the kernels of a text of TTIR",
+                )
+            made = _after_text_passes(given, name, passes.texts or (), options, reports)
+            return [_emitted(made, options) or _text(made, options)], []
         module = module_of(
             given,
             name,
@@ -279,10 +285,15 @@ def load_passes(file: Path) -> None:
     its name, after the frontend.
 
     Raises:
-        ArgumentError: There is no such file, or it defines a pass of a stage's name.
+        ArgumentError: There is no such file, it is no Python, or it defines a pass of a stage's name.
     """
     if not file.is_file():
         raise ArgumentError(f"{file} cannot be read: there is no such file")
+    try:
+        compile(file.read_bytes(), str(file), "exec")
+    except (SyntaxError, ValueError) as error:  # of bytes that are no text it is a ValueError in some versions
+        line = getattr(error, "lineno", None) or 1
+        raise ArgumentError(f"{file}:{line}: it is no Python: {getattr(error, 'msg', error)}") from error
     for value in runpy.run_path(str(file), run_name=file.stem).values():
         is_pass = isinstance(value, type) and issubclass(value, ModulePass) and value is not ModulePass
         if is_pass and value.__module__ == file.stem and "name" in vars(value) and value.name not in USER_PASSES:
@@ -318,11 +329,13 @@ def read_text(file: str) -> tuple[str, str]:
         text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
     except OSError as error:
         raise ArgumentError(f"{file} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
         raise ArgumentError(
-            f"{file} is no text, and this command reads MLIR text",
+            f"{'<stdin>' if file == '-' else file} is no text, and this command reads MLIR text",
             help="`ttnn-jit run` and `ttrt` take binaries; `ttrt read --section mlir FILE` prints the text inside one",
-        ) from error
+        )
     return text, "<stdin>" if file == "-" else file
 
 

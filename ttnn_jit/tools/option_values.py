@@ -82,11 +82,13 @@ def mesh_text(text: str) -> str:
 
 
 def bounded_mesh(extents: tuple[int, ...]) -> tuple[int, ...]:
-    """The extents, when there are as many devices as can be run.
+    """The extents, when they are positive and there are as many devices as can be run.
 
     Raises:
-        ArgumentError: There are more.
+        ArgumentError: An extent is not positive, or there are more devices.
     """
+    if min(extents, default=1) < 1:
+        raise ArgumentError(f"a mesh has positive extents, and the text says {'x'.join(map(str, extents))}")
     if math.prod(extents) > MAX_DEVICES:
         raise ArgumentError(f"the mesh has {math.prod(extents)} devices, and at most {MAX_DEVICES} are run")
     return extents

@@ -22,8 +22,8 @@ from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, PassError
 from ttnn_jit.specs.options import USER_PASSES
 from ttnn_jit.specs.target import PRESETS
-from ttnn_jit.tools import run
 from ttnn_jit.tools.cli import main
+from ttnn_jit.tools.texts.inputs import tensors_of_file
 from ttnn_jit.transforms import pipeline
 
 
@@ -442,12 +442,12 @@ def test_invalid_files_of_inputs_are_refused_with_our_own_message(tmp_path_facto
     path = tmp_path_factory.getbasetemp() / "inputs.pt"
     path.write_bytes(data)
     try:
-        outcome = [type(tensor) for tensor in run.inputs_of(path)]
+        outcome = [type(tensor) for tensor in tensors_of_file(path).values()]
     except ArgumentError as error:
         outcome = str(error)
     refusal = (
-        f"{path} is no file of tensors that torch.save wrote\n"
-        "help: `torch.save([x, y], 'inputs.pt')` writes one, the tensors in the order of the arguments"
+        f"{path} is no file of arrays of numbers or of tensors\n"
+        "help: `numpy.savez(file, x, y)` or `torch.save([x, y], file)` writes one, in the order of the arguments"
     )
     assert outcome in ([torch.Tensor], refusal)
 

@@ -322,8 +322,11 @@ def errors_at(op: Operation) -> Iterator[None]:
     except TtnnJitError as error:
         raise located(error, op, location_of(op)) from error
     except OF_UNCHECKED_ATTRIBUTES as error:
+        said = f"{type(error).__name__}: {error}".splitlines()[0].removesuffix(": ")
         raise CompileError(
-            f"`{name_of(op)}`: its operands, attributes and results do not fit one another", location=location_of(op)
+            f"`{name_of(op)}`: its operands, attributes and results do not fit one another",
+            location=location_of(op),
+            help=f"if they do, please report this: `{said}`, and what TTNN_JIT_DEBUG=1 prints",
         ) from error
 
 

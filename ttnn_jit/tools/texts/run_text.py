@@ -33,7 +33,7 @@ from ttnn_jit.specs.target import PRESETS, SystemDesc, resolve_target
 from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.tools.module_interpreting import interpreted
 from ttnn_jit.tools.option_values import bounded_mesh, mesh_extents
-from ttnn_jit.tools.texts.inputs import draw_inputs, inputs_of_file, require_memory
+from ttnn_jit.tools.texts.inputs import draw_inputs, inputs_of_file, names_of_arguments, require_memory
 from ttnn_jit.tools.texts.recognition import target_of_dump
 from ttnn_jit.transforms import pipeline
 from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
@@ -193,7 +193,7 @@ def inputs_of(options: argparse.Namespace, module: TextModule, entry: str) -> li
     specs: Sequence[TensorSpec] = module.program(entry).arguments
     require_memory(specs, location_of(module.functions[entry]))
     if options.inputs:
-        return inputs_of_file(options.inputs, specs)
+        return inputs_of_file(options.inputs, specs, names_of_arguments(module.functions[entry]))
     return draw_inputs(module.functions[entry], specs, options.seed)
 
 
