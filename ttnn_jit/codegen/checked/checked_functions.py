@@ -115,6 +115,7 @@ class FunctionWriter:
         self._entry_lines: list[str] = []
         self._lines: list[str] = []
         self._count = 0
+        self._op: Operation = self._function
 
     def write(self) -> None:
         """Append the definition to the module."""
@@ -157,6 +158,7 @@ class FunctionWriter:
                 )
             for value in op.results:
                 self.type(value.type, op)
+            self._op = op
             writer(self, op)
         if not self._lines[-1].lstrip().startswith(("br ", "ret ", "unreachable")):
             raise CompileError(
@@ -202,10 +204,9 @@ class FunctionWriter:
         """The text of an operand."""
         found = self._values.get(value)
         if found is None:
-            owner = value.owner
             raise CompileError(
-                "a value of a function of the host is read before it is computed",
-                location=location_of(owner) if isinstance(owner, Operation) else None,
+                f"`{name_of(self._op)}` of @{self._name} reads a value before it is computed",
+                location=location_of(self._op),
             )
         return found
 

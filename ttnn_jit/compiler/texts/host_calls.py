@@ -115,7 +115,7 @@ class HostCall:
             return _code_of(made.text), made.sites
         except InternalError as error:
             raise CompileError(
-                f"@{self.function.name} of the host's module is no valid LLVM: {error.message}",
+                f"@{self.function.name} of the host's module is no valid LLVM: {error.message.splitlines()[0]}",
                 location=location_of(self.function.entry) or location_of(self._op),
             ) from error
 

@@ -146,9 +146,8 @@ class CheckedRun:
         Raises:
             CheckedError: It is one.
         """
-        address %= 2**64
         if nbytes and not any(low <= address and address + nbytes <= low + size for low, size in self._ranges()):
-            raise CheckedError(Error.OUT_OF_RANGE, site, address, nbytes)
+            raise CheckedError(Error.OUT_OF_RANGE, site, address % 2**64, nbytes % 2**64)
 
     def _ranges(self) -> list[tuple[int, int]]:
         return [*self._given, *((address, size) for address, (_, size) in self._allocations.items())]
