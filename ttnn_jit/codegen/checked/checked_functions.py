@@ -298,6 +298,12 @@ class FunctionWriter:
         """Leave the function if it has taken too many steps."""
         self.require(self.made(f"call i1 @take_step(ptr %run, i64 {self.site(op)})"))
 
+    def spend_steps(self, count: str) -> None:
+        """Count what takes as long as so many branches; the next branch is where the function stops."""
+        steps = self.word(Word.STEPS)
+        left = self.made(f"load i64, ptr {steps}")
+        self.line(f"store i64 {self.made(f'sub i64 {left}, {count}')}, ptr {steps}")
+
     def jump_values(self, target: Block, given: tuple[SSAValue, ...]) -> list[tuple[str, str]]:
         """Loads nothing: the lines' operands that store what a branch passes to its target, as (value, slot)."""
         return [(self.typed(each), self._slots[argument]) for argument, each in zip(target.args, given, strict=True)]

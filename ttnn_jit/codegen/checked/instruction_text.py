@@ -245,6 +245,7 @@ def _copy(to: FunctionWriter, op: Operation) -> None:
     size = _length(to, op, length)
     to.require_range(target, size, op)
     to.require_range(source, size, op)
+    to.spend_steps(to.made(f"lshr i64 {size}, {_BYTES_OF_STEP_LOG2}"))
     to.declare("declare ptr @memmove(ptr, ptr, i64)")
     to.line(f"call ptr @memmove({to.typed(target)}, {to.typed(source)}, i64 {size})")
 
@@ -253,12 +254,20 @@ def _set(to: FunctionWriter, op: Operation) -> None:
     target, value, length = op.operands
     size = _length(to, op, length)
     to.require_range(target, size, op)
+    to.spend_steps(to.made(f"lshr i64 {size}, {_BYTES_OF_STEP_LOG2}"))
     to.declare("declare ptr @memset(ptr, i32, i64)")
     byte = to.made(f"zext {to.typed(value)} to i32")
     to.line(f"call ptr @memset({to.typed(target)}, i32 {byte}, i64 {size})")
 
 
+_BYTES_OF_STEP_LOG2 = 4
+"""So many bytes are copied in the time of a step."""
+_STEPS_OF_CALL = 2**12
+"""A call of the runtime, which is Python, takes the time of so many steps."""
+
+
 def _allocated(to: FunctionWriter, op: Operation, size: str) -> str:
+    to.spend_steps(str(_STEPS_OF_CALL))
     allocate = to.made(f"load ptr, ptr {to.word(Word.ALLOCATE)}")
     made = to.made(f"call ptr {allocate}(ptr %run, i64 {size}, i64 {to.site(op)})")
     to.require_no_error()
@@ -347,12 +356,14 @@ def _malloc(to: FunctionWriter, op: Operation) -> None:
 
 
 def _free(to: FunctionWriter, op: Operation) -> None:
+    to.spend_steps(str(_STEPS_OF_CALL))
     release = to.made(f"load ptr, ptr {to.word(Word.RELEASE)}")
     to.line(f"call void {release}(ptr %run, {to.typed(op.operands[0])}, i64 {to.site(op)})")
     to.require_no_error()
 
 
 def _copy_strided(to: FunctionWriter, op: Operation) -> None:
+    to.spend_steps(str(_STEPS_OF_CALL))
     copy = to.made(f"load ptr, ptr {to.word(Word.COPY)}")
     to.line(f"call void {copy}(ptr %run, {', '.join(map(to.typed, op.operands))}, i64 {to.site(op)})")
     to.require_no_error()
