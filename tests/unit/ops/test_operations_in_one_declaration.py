@@ -61,7 +61,7 @@ OTHER_MEANINGS = {
     ("emitpy/emitpy_dialect.py", "var"): "a name of a variable",
     ("runtime/native/launch_ir.py", "chunk"): "the variable of a loop",
     ("codegen/checked/instruction_text.py", "fmod"): "the function of C's library",
-    ("interpreters/host_level/host_interpreter.py", "add"): "the method of sets",
+    ("interpreters/host_level/host_interpreter.py", "add"): "a method of the address space",
     **{
         ("interpreters/host_level/instruction_meanings.py", word): "an instruction of LLVM, or what numpy calls it"
         for word in (
