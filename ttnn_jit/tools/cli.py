@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit import __version__
 from ttnn_jit.diagnostics.debugging import debugging
-from ttnn_jit.diagnostics.errors import TtnnJitError
+from ttnn_jit.diagnostics.errors import ArgumentError, TtnnJitError
 from ttnn_jit.tools import opt_arguments, option_values
 
 INTERRUPTED = 130  # the exit status of shells for SIGINT
@@ -69,10 +69,18 @@ def _guarded(command: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - every other one is reported, and the command has failed
-        if debugging():
+        if _shows_causes():
             traceback.print_exception(error)
         print(f"error: {_reason(error)}", file=sys.stderr)
         return 1
+
+
+def _shows_causes() -> bool:
+    """Whether ``TTNN_JIT_DEBUG`` asks for causes; one of another value asks for none, and `ttnn-jit env` refuses it."""
+    try:
+        return debugging()
+    except ArgumentError:
+        return False
 
 
 def _reason(error: Exception) -> str:
