@@ -13,10 +13,11 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from ttnn_jit.compiler.texts.host_calls import HostCall
 from ttnn_jit.compiler.texts.text_programs import TextModule, require_as_many, zeros
 from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.dialects.text_calls.op_calls import OpCall, is_only_a_number, is_unread_call, read_op
+from ttnn_jit.dialects.text_calls.op_calls import OpCall, read_op
 from ttnn_jit.dialects.text_calls.shards import check_devices, shard_tilings
 from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text
 from ttnn_jit.dialects.text_calls.text_attributes import name_of, symbol_of
+from ttnn_jit.dialects.text_calls.uncomputed_ops import is_only_a_number, is_unread_call
 from ttnn_jit.events.listeners import LISTENERS, emit_since
 from ttnn_jit.events.run_events import Collective, Event, TensorInfo, TextOperation, tensor_info
 from ttnn_jit.frontend.ir.lowering import is_host_call

@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any
 
 from xdsl.dialects.builtin import TensorType
-from xdsl.dialects.func import CallOp
 from xdsl.ir import BlockArgument, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -174,25 +173,6 @@ def read_op(op: Operation) -> OpCall:
     except TtnnJitError as error:
         raise located(error, op, location_of(op)) from error
     return replace(read, results=results)
-
-
-def is_unread_call(op: Operation) -> bool:
-    """Whether an op calls a function whose results are only freed, as before a trace is captured."""
-    if not isinstance(op, CallOp):
-        return False
-    readers = [text_operations().get(name_of(use.operation)) for result in op.results for use in result.uses]
-    return bool(readers) and all(each is not None and each.role is Role.NOTHING for each in readers)
-
-
-def is_only_a_number(op: Operation) -> bool:
-    """Whether an op makes a tensor of a type in which nothing is computed, and only its number in the text is read."""
-    if op.operands or not op.results:
-        return False
-    try:
-        spec_in_text(op.results[0].type)
-    except TtnnJitError:
-        return not any(op.results[0] in bound_op(use.operation).operands for use in op.results[0].uses)
-    return False
 
 
 def _sizes_by_table(op: Operation) -> list[int] | None:

@@ -17,17 +17,11 @@ from xdsl.ir import BlockArgument, Operation, Region, SSAValue
 from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
 from ttnn_jit.dialects.cpu_module.cpu_functions import cpu_function, has_cpu_function
 from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.dialects.text_calls.op_calls import (
-    OpCall,
-    errors_at,
-    is_allocated,
-    is_only_a_number,
-    is_unread_call,
-    read_op,
-)
+from ttnn_jit.dialects.text_calls.op_calls import OpCall, errors_at, is_allocated, read_op
 from ttnn_jit.dialects.text_calls.shards import check_devices, shard_tilings
 from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text
 from ttnn_jit.dialects.text_calls.text_attributes import name_of, symbol_of
+from ttnn_jit.dialects.text_calls.uncomputed_ops import is_only_a_number, is_unread_call
 from ttnn_jit.frontend.ir.known_values import trip_count
 from ttnn_jit.frontend.ir.lowered_text import Argument, Constant, HostResult, KeptResult, LoweredText, Source
 from ttnn_jit.frontend.ir.ops_of_text import OpsOfText, TextBuilder, check_shape, computed
