@@ -126,12 +126,13 @@ class CircularBuffer:
         if not 0 <= index < self.reserved:
             fail(op, place, f"it writes page {index} of cb {self.port}, of which {self.reserved} are reserved")
         at = (self.write_page + index) % self.capacity
-        self.fill(at, at)
+        self.fill_bytes(at * self.page_bytes, self.page_bytes)
         page: Array = self.data[at]
         return page
 
-    def fill(self, first: int, last: int) -> None:
-        """Notes that pages get bytes, counted from the beginning of the buffer."""
+    def fill_bytes(self, offset: int, size: int) -> None:
+        """Notes which pages get bytes, which are counted from the beginning of the buffer."""
+        first, last = offset // self.page_bytes, (offset + size - 1) // self.page_bytes
         self._unwritten.difference_update(range(first, last + 1))
 
     def require_written(self, first: int, last: int, op: Operation, place: Place) -> None:

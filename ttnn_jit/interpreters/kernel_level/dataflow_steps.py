@@ -245,7 +245,7 @@ def _require_owned(
     waited = buffer.read_page <= first and last < buffer.read_page + buffer.waited
     if reserved or waited:
         if is_written:
-            buffer.fill(first, last)
+            buffer.fill_bytes(offset, size)
         else:
             buffer.require_written(first, last, op, thread)
         return
@@ -306,8 +306,7 @@ def _bytes_at(thread: Thread, op: Operation, place: NocAddress, size: int, *, is
             fail(op, thread, f"nothing in L1 of core ({core.row}, {core.column}) has {size} bytes at {place.address}")
         region, offset = held
         if is_written and isinstance(region.owner, CircularBuffer):
-            page_bytes = region.owner.page_bytes
-            region.owner.fill(offset // page_bytes, (offset + size - 1) // page_bytes)
+            region.owner.fill_bytes(offset, size)
         found.append(region.data[offset : offset + size])
     return found
 
@@ -344,9 +343,9 @@ def _write(op: Operation) -> Execute:
     tag = named.get("trid", ())
 
     def execute(thread: Thread) -> None:
-        size_ = thread.values[size]
-        target = _bytes_at(thread, op, place(thread), size_, is_written=True)
-        begin_write(thread, op, thread.values[address], size_, target, thread.values[tag[0]] if tag else None)
+        target = _bytes_at(thread, op, place(thread), thread.values[size], is_written=True)
+        barrier = thread.values[tag[0]] if tag else None
+        begin_write(thread, op, thread.values[address], thread.values[size], target, barrier)
 
     return execute
 
@@ -369,9 +368,8 @@ def _multicast(*, includes_self: bool) -> Maker:
             if len(cores) != values[count]:
                 fail(op, thread, f"it writes to {len(cores)} cores, and says {values[count]}")
             each_place = (NocAddress((core.row,) * 2, (core.column,) * 2, place.address) for core in cores)
-            size_ = values[size]
-            bytes_ = [found for one in each_place for found in _bytes_at(thread, op, one, size_, is_written=True)]
-            begin_write(thread, op, values[address], size_, bytes_)
+            bytes_ = [each for one in each_place for each in _bytes_at(thread, op, one, values[size], is_written=True)]
+            begin_write(thread, op, values[address], values[size], bytes_)
 
         return execute
 
