@@ -307,7 +307,7 @@ class _Watcher(OpWatcher):
 def _nans(step: Step) -> float:
     """The largest share of NaN in a result of an op."""
     results = [each for tensors in step.results.values() for each in {id(each): each for each in tensors}.values()]
-    return max((float(each.isnan().double().mean()) for each in results if each.numel()), default=0.0)
+    return max((int(each.isnan().sum()) / each.numel() for each in results if each.numel()), default=0.0)
 
 
 def _text_of(op: Operation) -> str:

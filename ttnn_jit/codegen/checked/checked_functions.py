@@ -305,7 +305,7 @@ class FunctionWriter:
         self.line(f"store i64 {self.made(f'sub i64 {left}, {count}')}, ptr {steps}")
 
     def jump_values(self, target: Block, given: tuple[SSAValue, ...]) -> list[tuple[str, str]]:
-        """Loads nothing: the lines' operands that store what a branch passes to its target, as (value, slot)."""
+        """What a branch passes to its target: each value with its type, and the stack slot that it is stored in."""
         return [(self.typed(each), self._slots[argument]) for argument, each in zip(target.args, given, strict=True)]
 
     def block_label(self, block: Block, op: Operation) -> str:
