@@ -7,6 +7,23 @@ from collections.abc import Sequence
 WRAPPED = "!llvm.struct<(ptr, ptr, i64, ptr)>"
 BYTES = {"f32": 4, "f64": 8, "i32": 4, "i64": 8, "i8": 1, "i1": 1}
 
+_RETURN = f"""\
+      ^bb3:
+        %size = llvm.mlir.constant(32 : i64) : i64
+        %out = llvm.call @malloc(%size) : (i64) -> !llvm.ptr
+        %extents = llvm.call @malloc(%size) : (i64) -> !llvm.ptr
+        llvm.store %end, %extents : i64, !llvm.ptr
+        %strides = llvm.getelementptr %extents[1] : (!llvm.ptr) -> !llvm.ptr, i64
+        llvm.store %one, %strides : i64, !llvm.ptr
+        %s0 = llvm.mlir.undef : {WRAPPED}
+        %s1 = llvm.insertvalue %made, %s0[0] : {WRAPPED}
+        %s2 = llvm.insertvalue %made, %s1[1] : {WRAPPED}
+        %s3 = llvm.insertvalue %zero, %s2[2] : {WRAPPED}
+        %s4 = llvm.insertvalue %extents, %s3[3] : {WRAPPED}
+        llvm.store %s4, %out : {WRAPPED}, !llvm.ptr
+        llvm.return %out : !llvm.ptr"""
+"""The block that returns `%made`, a vector of `%end` elements, as a wrapped tensor."""
+
 
 def elementwise(
     body: str,
@@ -66,20 +83,7 @@ def elementwise(
         llvm.store %y, %to : {result}, !llvm.ptr
         %next = llvm.add %i, %one : i64
         llvm.br ^bb1(%next : i64)
-      ^bb3:
-        %size = llvm.mlir.constant(32 : i64) : i64
-        %out = llvm.call @malloc(%size) : (i64) -> !llvm.ptr
-        %extents = llvm.call @malloc(%size) : (i64) -> !llvm.ptr
-        llvm.store %end, %extents : i64, !llvm.ptr
-        %strides = llvm.getelementptr %extents[1] : (!llvm.ptr) -> !llvm.ptr, i64
-        llvm.store %one, %strides : i64, !llvm.ptr
-        %s0 = llvm.mlir.undef : {WRAPPED}
-        %s1 = llvm.insertvalue %made, %s0[0] : {WRAPPED}
-        %s2 = llvm.insertvalue %made, %s1[1] : {WRAPPED}
-        %s3 = llvm.insertvalue %zero, %s2[2] : {WRAPPED}
-        %s4 = llvm.insertvalue %extents, %s3[3] : {WRAPPED}
-        llvm.store %s4, %out : {WRAPPED}, !llvm.ptr
-        llvm.return %out : !llvm.ptr
+{_RETURN}
       }}"""
 
 

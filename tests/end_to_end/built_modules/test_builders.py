@@ -56,12 +56,10 @@ def goldens_of(fn, kind="ttir", **options):
 
 
 def test_results_of_narrowed_tensors_are_judged_as_wholes():
-    def filled(cache, rows, builder):
-        return builder.typecast(builder.fill_cache(cache, rows), torch.float32)
-
+    filled = lambda cache, rows, b: b.typecast(b.fill_cache(cache, rows), torch.float32)  # noqa: E731 - used once
     narrowed = one_function(filled, (1, 2, 3, 35), (1, 2, 3, 35), dtypes=[torch.bfloat16] * 2)
-    compile_and_execute_ttir(narrowed, pipeline_options=["experimental-kv-cache-dtype=bfp_bf8"])
-    compile_and_execute_ttir(narrowed, pipeline_options=["experimental-kv-cache-dtype=none"])
+    for dtype in ("bfp_bf8", "none"):
+        compile_and_execute_ttir(narrowed, pipeline_options=[f"experimental-kv-cache-dtype={dtype}"])
     with pytest.raises(TTBuilderGoldenException, match="root mean square"):
         compile_and_execute_ttir(narrowed, pipeline_options=["experimental-kv-cache-dtype=bfp_bf4"], pcc=0.9999)
 
