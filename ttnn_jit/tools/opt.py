@@ -20,6 +20,7 @@ from ttnn_jit.compiler import driver
 from ttnn_jit.compiler.inspection import print_stage
 from ttnn_jit.compiler.texts.metal_pipeline import MetalPipelineOfTexts
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, PassError, RefusalError, TtnnJitError
+from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects import InvalidModule, parse_module, verify
 from ttnn_jit.dialects.text.printer import op_text
 from ttnn_jit.dialects.ttnn_attributes import TTNNLayoutAttr
@@ -329,14 +330,18 @@ def read_text(file: str) -> tuple[str, str]:
         text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
     except OSError as error:
         raise ArgumentError(f"{file} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError:
-        text = "\0"
-    if "\0" in text:
-        raise ArgumentError(
-            f"{'<stdin>' if file == '-' else file} is no text, and this command reads MLIR text",
-            help="`ttnn-jit run` and `ttrt` take binaries; `ttrt read --section mlir FILE` prints the text inside one",
-        )
-    return text, "<stdin>" if file == "-" else file
+    except UnicodeDecodeError as error:
+        raise ArgumentError(f"{file} {_NO_TEXT}", help=_TAKES_BINARIES) from error
+    name = "<stdin>" if file == "-" else file
+    at = text.find("\0")
+    if at >= 0:
+        place = Location(name, text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
+        raise ArgumentError(f"a file with a zero byte {_NO_TEXT}", location=place, help=_TAKES_BINARIES)
+    return text, name
+
+
+_NO_TEXT = "is no text, and this command reads MLIR text"
+_TAKES_BINARIES = "`ttnn-jit run` and `ttrt` take binaries; `ttrt read --section mlir FILE` prints the text inside one"
 
 
 def module_of(

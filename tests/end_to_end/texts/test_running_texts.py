@@ -201,8 +201,11 @@ def test_an_error_that_is_none_of_the_users_says_so(file, monkeypatch, capsys):
 
 
 def test_a_text_with_zero_bytes_is_none(file, capsys):
-    assert main(["opt", str(file("TTNN\0\1"))]) == 1
-    assert "is no text, and this command reads MLIR text" in capsys.readouterr().err
+    assert main(["opt", str(file("TTNN\n  \0\1"))]) == 1
+    assert (
+        "module.mlir:2:3: a file with a zero byte is no text, and this command reads MLIR text"
+        in capsys.readouterr().err
+    )
 
 
 def test_a_truncated_text_is_refused_at_its_end_whatever_the_options(file, capsys):
