@@ -12,6 +12,7 @@ Its folders, in the order in which a compile uses them:
 | `codegen/blocking/` | host steps that split bodies, block launches, and choose tables and tiers |
 | `codegen/meshes/` | the host step that makes the plan of a mesh from that of one device |
 | `codegen/writing/` | writes scheduled kernels as LLVM text, or as Python for numba |
+| `codegen/checked/` | functions of the host's module of a text, as LLVM text with checks |
 | `codegen/images/` | LLVM compiles the text to object code, kept by text |
 
 Reading:

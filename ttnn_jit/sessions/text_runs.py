@@ -29,6 +29,7 @@ from ttnn_jit.golden.comparison_recorder import (
 from ttnn_jit.golden.comparison_records import ComparisonRecord, Mode, Status
 from ttnn_jit.golden.golden_chain import GoldenChain
 from ttnn_jit.golden.verdict import ResultFormat, judge, relative_of_pcc
+from ttnn_jit.interpreters.host_level.address_space import NoGoldenOfHost
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.sessions.text_goldens import JudgedOp, distinct_devices, shape_mismatch
 from ttnn_jit.specs.target import Numerics
@@ -104,7 +105,15 @@ class ComparedOp:
     def failures(self) -> list[str]:
         """What is wrong on the operands that the op got; empty if nothing is."""
         isolated = [each for each in self.records if each.mode is Mode.ISOLATED]
-        return [each.reason for each in isolated if each.reason and each.status is not Status.SKIPPED]
+        return [each.reason for each in isolated if each.reason and each.status not in _UNJUDGED]
+
+    @property
+    def has_no_golden(self) -> bool:
+        """Whether nothing says what is right, so that the results were not compared."""
+        return any(each.status is Status.NO_GOLDEN for each in self.records)
+
+
+_UNJUDGED = frozenset({Status.SKIPPED, Status.NO_GOLDEN})
 
 
 class GoldenRun:
@@ -230,6 +239,9 @@ class GoldenRun:
         got, names = results
         try:
             goldens = judged.goldens()
+        except NoGoldenOfHost as error:
+            recorder.noted(call, mode, Status.NO_GOLDEN, str(error))
+            return
         except Exception as error:  # noqa: BLE001 - errors of goldens are reported
             recorder.noted(call, mode, Status.GOLDEN_FAILED, f"its golden failed: {error_text(error)}")
             return

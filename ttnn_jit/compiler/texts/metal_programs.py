@@ -97,6 +97,7 @@ def lower_to_d2m(module: ModuleOp, mesh: Sequence[int]) -> None:
         own = FunctionLowering(source.functions, source.target, name, source.mesh).lower_function(
             source.functions[name]
         )
+        own.require_no_host_calls("kernels of a chip")
         pipeline.run(own.module, CompileOptions(), until=pipeline.SCHEDULED)
         lowered[name] = own
         functions += [each for each in own.module.body.block.ops if isinstance(each, FuncOp)]

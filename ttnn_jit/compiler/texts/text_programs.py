@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ttnn_jit.compiler.driver import compile_module
+from ttnn_jit.compiler.texts.host_calls import HostCall
 from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, ShapeError
 from ttnn_jit.dialects import print_module
 from ttnn_jit.dialects.text_calls.op_calls import read_op
-from ttnn_jit.frontend.ir.lowered_text import Argument, Constant, KeptResult, LoweredText, Source
+from ttnn_jit.frontend.ir.lowered_text import (
+    Argument,
+    Constant,
+    HostResult,
+    KeptResult,
+    LoweredText,
+    PartResult,
+    Source,
+)
 from ttnn_jit.frontend.ir.lowering import FunctionLowering, callee_of
 from ttnn_jit.frontend.ir.texts import functions_in
 from ttnn_jit.ops.families.text_operation import DenseNumbers, numbers_in_torch
@@ -24,15 +33,30 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 if TYPE_CHECKING:
     import torch
     from xdsl.dialects.builtin import ModuleOp
-    from xdsl.dialects.func import FuncOp
+    from xdsl.dialects.func import CallOp, FuncOp
     from xdsl.ir import Operation, SSAValue
 
 Versions = tuple[tuple[int, int], ...]
 """The identity and version of each tensor."""
 
 
-KeptInRun = dict[tuple[str, tuple[Source, ...]], "list[torch.Tensor]"]
-"""Function and operands -> the results that a run reads."""
+class _Run:
+    """What a run of a program has computed so far.
+
+    Args:
+        arguments: Its arguments.
+
+    Attributes:
+        kept: Function and operands -> the results of a function that runs once.
+        parts: The results of parts of the program, by their numbers.
+        of_host: Call and operands -> the results of a function of the host's module.
+    """
+
+    def __init__(self, arguments: Sequence[torch.Tensor]) -> None:
+        self.arguments = arguments
+        self.kept: dict[tuple[str, tuple[Source, ...]], list[torch.Tensor]] = {}
+        self.parts: dict[int, list[torch.Tensor]] = {}
+        self.of_host: dict[tuple[CallOp, tuple[Source, ...]], list[torch.Tensor]] = {}
 
 
 class KeptResults:
@@ -60,6 +84,7 @@ class TextModule:
         self.functions: dict[str, FuncOp] = functions_in(module)
         self._programs: dict[str, TextProgram] = {}
         self._compiled: dict[str, Program] = {}
+        self._host_calls: dict[CallOp, HostCall] = {}
 
     def program(self, name: str) -> TextProgram:
         """The program of a function, made once.
@@ -89,6 +114,16 @@ class TextModule:
         """
         return callee_of(self.functions, op, name)
 
+    def host_call(self, op: CallOp) -> HostCall:
+        """A call of a function of the host's module, made once.
+
+        Raises:
+            CompileError: It is not executed here.
+        """
+        if op not in self._host_calls:
+            self._host_calls[op] = HostCall(op)
+        return self._host_calls[op]
+
     def compiled(self, module: ModuleOp) -> Program:
         """The program of a lowered module; equal modules have one."""
         text = print_module(module)
@@ -116,18 +151,30 @@ class TextProgram:
         self.lowered = lowered
         self._constants: dict[int, torch.Tensor] = {}
         self._kept: dict[tuple[Any, ...], tuple[list[torch.Tensor], list[torch.Tensor], Versions]] = {}
-        pairs = zip(lowered.inputs, lowered.specs, strict=True)
-        self.arguments = tuple(spec for source, spec in pairs if isinstance(source, Argument))
+        self.arguments = lowered.arguments
         self.results = lowered.results
+        self._part_programs: dict[int, Program] = {}
 
     @cached_property
     def program(self) -> Program:
-        """The compiled program.
+        """The compiled program; of one with several parts, the last.
 
         Raises:
-            CompileError: A stage refuses it.
+            CompileError: A stage refuses it, or a function of the host's module is not executed here.
         """
+        for number, part in enumerate(self.lowered.parts):
+            if part.results:
+                self._part_programs[number] = self._module.compiled(part.module)
+        for source in self._specs:
+            if isinstance(source, HostResult):
+                self._module.host_call(source.call).compile()
         return self._module.compiled(self.lowered.module)
+
+    @cached_property
+    def _specs(self) -> dict[Source, TensorSpec]:
+        """The spec of every input of every part."""
+        parts = (*self.lowered.parts, self.lowered)
+        return {source: spec for part in parts for source, spec in zip(part.inputs, part.specs, strict=True)}
 
     def __call__(self, *arguments: torch.Tensor) -> list[torch.Tensor]:
         """The results on tensors of the arguments' shapes and dtypes.
@@ -144,15 +191,15 @@ class TextProgram:
     def inputs(self, arguments: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         """What the lowered function takes: arguments, constants and kept results of other functions."""
         self._require_arguments(arguments)
-        return self._inputs(arguments)
+        return self._inputs(self.lowered, _Run(arguments))
 
     def _run(self, arguments: Sequence[torch.Tensor], *, unpacks: bool) -> list[torch.Tensor]:
-        return run_on_torch(self.program, self._inputs(arguments), unpacks=unpacks)
+        program = self.program
+        return run_on_torch(program, self._inputs(self.lowered, _Run(arguments)), unpacks=unpacks)
 
-    def _inputs(self, arguments: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-        kept: KeptInRun = {}
-        specs = zip(self.lowered.inputs, self.lowered.specs, strict=True)
-        return [self._tensor(source, spec, arguments, kept) for source, spec in specs]
+    def _inputs(self, part: LoweredText, run: _Run) -> list[torch.Tensor]:
+        specs = zip(part.inputs, part.specs, strict=True)
+        return [self._tensor(source, spec, run) for source, spec in specs]
 
     def _require_arguments(self, arguments: Sequence[torch.Tensor]) -> None:
         require_as_many(len(self.arguments), len(arguments))
@@ -167,27 +214,32 @@ class TextProgram:
                     help="cast it with `tensor.to(dtype)`",
                 )
 
-    def _tensor(
-        self, source: Source, spec: TensorSpec | None, arguments: Sequence[torch.Tensor], kept: KeptInRun
-    ) -> torch.Tensor:
+    def _tensor(self, source: Source, spec: TensorSpec | None, run: _Run) -> torch.Tensor:
         match source:
             case Argument(index):
-                return arguments[index]
+                return run.arguments[index]
             case Constant(numbers):
                 assert spec is not None, "a constant is an input of this program"
                 return self._constants.setdefault(id(source), constant_tensor(numbers, spec))
             case KeptResult(callee, operands, index):
-                if (callee, operands) not in kept:
-                    kept[callee, operands] = self._kept_results(callee, operands, arguments, kept)
-                return kept[callee, operands][index]
+                if (callee, operands) not in run.kept:
+                    run.kept[callee, operands] = self._kept_results(callee, operands, run)
+                return run.kept[callee, operands][index]
+            case PartResult(number, index):
+                if number not in run.parts:
+                    inputs = self._inputs(self.lowered.parts[number], run)
+                    run.parts[number] = run_on_torch(self._part_programs[number], inputs, unpacks=False)
+                return run.parts[number][index]
+            case HostResult(call, operands, index):
+                if (call, operands) not in run.of_host:
+                    given = [self._tensor(each, self._specs.get(each), run) for each in operands]
+                    run.of_host[call, operands] = self._module.host_call(call)(given)
+                return run.of_host[call, operands][index]
 
-    def _kept_results(
-        self, callee: str, operands: Sequence[Source], arguments: Sequence[torch.Tensor], kept: KeptInRun
-    ) -> list[torch.Tensor]:
+    def _kept_results(self, callee: str, operands: Sequence[Source], run: _Run) -> list[torch.Tensor]:
         """The results of a function that runs once for the same tensors, unless these were written since."""
-        specs: Mapping[Source, TensorSpec] = dict(zip(self.lowered.inputs, self.lowered.specs, strict=True))
-        given = [self._tensor(each, specs[each], arguments, kept) for each in operands]
-        versions = tuple((id(each), each._version) for each in given)
+        given = [self._tensor(each, self._specs[each], run) for each in operands]
+        versions: Versions = tuple((id(each), each._version) for each in given)
         key = (callee, *operands)
         found = self._kept.get(key)
         is_kept = found is not None and found[2] == versions

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from ttnn_jit.compiler.texts.host_calls import HostCall
 from ttnn_jit.compiler.texts.text_programs import TextModule, require_as_many, zeros
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.op_calls import OpCall, read_op
@@ -19,6 +20,7 @@ from ttnn_jit.dialects.text_calls.text_attributes import name_of, symbol_of
 from ttnn_jit.dialects.text_calls.uncomputed_ops import is_only_a_number, is_unread_call
 from ttnn_jit.events.listeners import LISTENERS, emit_since
 from ttnn_jit.events.run_events import Collective, Event, TensorInfo, TextOperation, tensor_info
+from ttnn_jit.frontend.ir.lowering import is_host_call
 from ttnn_jit.ops.conversions.shardings import narrowed
 from ttnn_jit.ops.families.text_operation import Role
 from ttnn_jit.process.dataclass import dataclass
@@ -155,7 +157,10 @@ class SteppedRun:
         if is_only_a_number(op) or is_unread_call(op):
             return
         if isinstance(op, CallOp):
-            yield from self._run_call(op, symbol_of(op.callee), op.operands)
+            if is_host_call(self._module.functions, op):
+                yield from self._call_host(op)
+            else:
+                yield from self._run_call(op, symbol_of(op.callee), op.operands)
             return
         read = read_op(op)
         role = read.operation.role
@@ -226,16 +231,31 @@ class SteppedRun:
             self.values[value] = (tiling.whole(parts, torch.cat),) * self._devices
 
     def _compute(self, op: Operation, read: OpCall) -> Iterator[Step]:
+        program = self._module.program_of(op, [*self._operands(read)])
+        yield from self._compute_by(op, read, lambda given: program(*given))
+
+    def _call_host(self, op: CallOp) -> Iterator[Step]:
+        """The results of a function of the host's module."""
+        call = self._module.host_call(op)
+        yield from self._compute_by(op, call.read, lambda given: self.host_results(call, given))
+
+    def host_results(self, call: HostCall, operands: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """What a function of the host's module returns."""
+        tensors = dict(zip(call.read.operands, operands, strict=True))
+        return call([tensors[each] for each in call.operands])
+
+    def _compute_by(
+        self, op: Operation, read: OpCall, compute: Callable[[Sequence[torch.Tensor]], list[torch.Tensor]]
+    ) -> Iterator[Step]:
         """The results on every device; devices with equal operands share them."""
         operands, started = self._operands(read), perf_counter_ns()
-        program = self._module.program_of(op, [*operands])
         made: dict[tuple[int, ...], list[torch.Tensor]] = {}
         found = []
         for device in range(self._devices):
             given = [each[device] for each in operands.values()]
             key = tuple(map(id, given))
             if key not in made:
-                made[key] = program(*given)
+                made[key] = compute(given)
             found.append(made[key])
         written = read.written(op)
         results: dict[SSAValue, OnDevices] = {

@@ -16,14 +16,22 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ttnn_jit.compiler.texts.placed_tensors import MainCall, main_source, placing_functions
 from ttnn_jit.compiler.texts.text_programs import TextModule, constant_tensor
-from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.diagnostics.errors import CompileError, InternalError
 from ttnn_jit.dialects.functions import single_function
 from ttnn_jit.dialects.text_calls.meshes_of_texts import mesh_of_text
 from ttnn_jit.dialects.text_calls.text_attributes import name_of
 from ttnn_jit.emitpy import WrittenFunction, identifier, indented, placement, write_function
 from ttnn_jit.emitpy.value_text import call_text, value_text
 from ttnn_jit.frontend.ir.device_lowering import DeviceLowering, DeviceText
-from ttnn_jit.frontend.ir.lowered_text import Argument, Constant, KeptResult, LoweredText, Source
+from ttnn_jit.frontend.ir.lowered_text import (
+    Argument,
+    Constant,
+    HostResult,
+    KeptResult,
+    LoweredText,
+    PartResult,
+    Source,
+)
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.transforms.passes.convert_stablehlo_to_ttir import StablehloToTTIRPipeline
@@ -181,7 +189,9 @@ class _Writer:
     def lowered_text(self, module: TextModule, name: str) -> LoweredText:
         """A function in IR."""
         on_device = self._on_device(module, name)
-        return module.program(name).lowered if on_device is None else on_device.lowered
+        lowered = module.program(name).lowered if on_device is None else on_device.lowered
+        lowered.require_no_host_calls("ops of ttnn")
+        return lowered
 
     def _written(self, module: TextModule, name: str) -> WrittenFunction:
         key = id(module), name
@@ -270,6 +280,8 @@ class _Preparation:
                 return self._assigned((id(numbers), value_text(spec.dtype)), line, hint)
             case KeptResult(callee, operands, index):
                 return self._kept(callee, operands, index, arguments, hint)
+            case PartResult() | HostResult():
+                raise InternalError("a program that calls functions of the host's module is refused before")
 
     def _kept(self, callee: str, operands: Sequence[Source], index: int, arguments: Sequence[str], hint: str) -> str:
         function, lowered = self._writer.lowered(self._module, callee)

@@ -15,6 +15,7 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import BlockArgument, Operation, Region, SSAValue
 
 from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
+from ttnn_jit.dialects.cpu_module.cpu_functions import cpu_function, has_cpu_function
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.op_calls import OpCall, errors_at, is_allocated, read_op
 from ttnn_jit.dialects.text_calls.shards import check_devices, shard_tilings
@@ -22,8 +23,9 @@ from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text
 from ttnn_jit.dialects.text_calls.text_attributes import name_of, symbol_of
 from ttnn_jit.dialects.text_calls.uncomputed_ops import is_only_a_number, is_unread_call
 from ttnn_jit.frontend.ir.known_values import trip_count
-from ttnn_jit.frontend.ir.lowered_text import Argument, KeptResult, LoweredText, Source
+from ttnn_jit.frontend.ir.lowered_text import Argument, Constant, HostResult, KeptResult, LoweredText, Source
 from ttnn_jit.frontend.ir.ops_of_text import OpsOfText, TextBuilder, check_shape, computed
+from ttnn_jit.frontend.ir.program_parts import ProgramPart
 from ttnn_jit.frontend.ir.texts import returned_by
 from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.text_operation import Role
@@ -49,6 +51,9 @@ class FunctionLowering:
         self, functions: Mapping[str, FuncOp], target: SystemDesc, name: str, mesh: Sequence[int] = (1,)
     ) -> None:
         self.builder = TextBuilder(name, target, None)
+        self._name = name
+        self._parts: list[ProgramPart] = []
+        self._regions = 0
         self._functions = functions
         self._mesh = tuple(mesh)
         self._devices = math.prod(mesh)
@@ -94,7 +99,8 @@ class FunctionLowering:
         results = [each for value in outputs for each in self._read(value)[: None if apart else 1]]
         module = self.builder.finish([each.handle for each in results])
         specs = tuple(each.spec for each in results)
-        return LoweredText(module, (*self._sources,), (*self._specs,), specs, self._names())
+        parts = tuple(each.finished() for each in self._parts)
+        return LoweredText(module, (*self._sources,), (*self._specs,), specs, self._names(), parts)
 
     def _names(self) -> dict[SSAValue, str]:
         """The text's names of values; of two, the first."""
@@ -120,7 +126,10 @@ class FunctionLowering:
         if isinstance(op, ReturnOp) or is_only_a_number(op) or is_unread_call(op):
             return
         if isinstance(op, CallOp):
-            self._inline(op, symbol_of(op.callee), op.operands)
+            if is_host_call(self._functions, op):
+                self._call_host(op)
+            else:
+                self._inline(op, symbol_of(op.callee), op.operands)
             return
         read = read_op(op)
         if read.operation.role not in {Role.NOTHING, Role.ALLOCATES}:
@@ -163,7 +172,15 @@ class FunctionLowering:
 
     def _read(self, value: SSAValue) -> tuple[Value, ...]:
         """The tensors of a value, one for each device; zeros of one that nothing has written."""
-        if value not in self._values and is_allocated(value):
+        part = self._part_of(value)
+        if part is not None:
+            before = part.values[value]
+            inputs = {
+                each.handle: self.input(part.source(each), each.spec)
+                for each in {each.handle: each for each in before}.values()
+            }
+            self._values[value] = tuple(inputs[each.handle] for each in before)
+        elif value not in self._values and is_allocated(value):
             self._values[value] = (OpsOfText(self, None).filled(0, _spec_at(value)),) * self._devices
         found = self._values.get(value)
         if found is None:
@@ -197,13 +214,60 @@ class FunctionLowering:
             if is_tensor(result.type):
                 self._values[result] = self._read(returned)
 
+    def _part_of(self, value: SSAValue) -> ProgramPart | None:
+        """The last part before this one that has a value which this one has not."""
+        if value in self._values:
+            return None
+        return next((each for each in reversed(self._parts) if value in each.values), None)
+
+    def _call_host(self, op: CallOp) -> None:
+        """The results of a function of the host's module: inputs of the part of the program that follows the call."""
+        cpu_function(op, symbol_of(op.callee))
+        if self._regions:
+            raise CompileError("a function of the host's module is called in a region", location=location_of(op))
+        operands = [each for each in op.operands if is_tensor(each.type)]
+        if any(None in self._known_sources(each) for each in operands):
+            self._end_part()
+        made: dict[tuple[Source, ...], list[Value]] = {}
+        found = []
+        results = [each for each in op.results if is_tensor(each.type)]
+        for device in range(self._devices):
+            given = tuple(self._sources_of(each)[device] for each in operands)
+            if given not in made:
+                made[given] = [
+                    self.input(HostResult(op, given, index), _spec_at(value)) for index, value in enumerate(results)
+                ]
+            found.append(made[given])
+        for index, value in enumerate(results):
+            self._values[value] = tuple(each[index] for each in found)
+
+    def _known_sources(self, value: SSAValue) -> list[Source | None]:
+        """What the tensors of a value are before this part has run; None: it computes them."""
+        part = self._part_of(value)
+        if part is not None:
+            return [part.source(each) for each in part.values[value]]
+        return [self._source_of.get(each.handle) for each in self._read(value)]
+
+    def _sources_of(self, value: SSAValue) -> list[Source]:
+        return [each for each in self._known_sources(value) if each is not None]
+
+    def _end_part(self) -> None:
+        """Begin the next part of the program, whose inputs are what it reads of earlier ones."""
+        old = self.builder
+        part = (old, self._values, self._sources, self._specs, self._source_of)
+        self._parts.append(ProgramPart(len(self._parts), *part))
+        self.builder = TextBuilder(self._name, old.target, None, devices=old.devices)
+        self._values, self._sources, self._specs, self._source_of, self._kept = {}, [], [], {}, {}
+
     def _run_region(self, region: Region, arguments: Sequence[tuple[Value, ...]]) -> list[tuple[Value, ...]]:
         """What a region returns, on every device."""
         block = region.block
         self._values.update(zip(block.args, arguments, strict=True))
         *ops, last = block.ops
+        self._regions += 1
         for each in ops:
             self._lower_op(each)
+        self._regions -= 1
         return [self._read(each) for each in last.operands]
 
     def _set_results(self, op: Operation, found: Sequence[tuple[Value, ...]]) -> None:
@@ -266,7 +330,9 @@ class FunctionLowering:
         name = read.arguments["callee"]
         tensors = [each for each in op.operands if is_tensor(each.type)]
         sources = [self._source_of.get(self._read(each)[0].handle) for each in tensors]
-        if None in sources or name in self._open or self._devices > 1:
+        if not all(isinstance(each, Argument | Constant | KeptResult) for each in sources) or (
+            name in self._open or self._devices > 1
+        ):
             self._inline(op, name, op.operands)
             return
         self._callee(op, name)
@@ -307,6 +373,12 @@ def _chosen(ops: Ops, flag: Value, first: Value, second: Value) -> Value:
     wide = ops.reshaped(flag, (1,) * len(first.shape))
     wide = wide if wide.shape == first.shape else ops.expand(wide, first.shape)
     return ops.where(wide, first, second)
+
+
+def is_host_call(functions: Mapping[str, FuncOp], op: CallOp) -> bool:
+    """Whether a call is one of a function of the host's module, in LLVM's dialect."""
+    name = symbol_of(op.callee)
+    return name not in functions and has_cpu_function(op, name)
 
 
 def callee_of(functions: Mapping[str, FuncOp], op: Operation, name: str) -> FuncOp:

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
+from ttnn_jit.compiler.texts.host_calls import HostCall
 from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.compiler.texts.text_steps import OnDevices, Step, SteppedRun
 from ttnn_jit.dialects.text_calls.op_calls import OpCall
@@ -76,6 +77,12 @@ class GoldenSteps(SteppedRun):
 
     def _exchange(self, op: Operation, read: OpCall) -> Iterator[Step]:
         return self._by_golden(op, read)
+
+    def host_results(self, call: HostCall, operands: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """The golden of a function of the host's module."""
+        read = call.read
+        found = read.operation.golden(torch, read.call(dict(zip(read.operands, operands, strict=True)).get))
+        return [*found]
 
     def _by_golden(self, op: Operation, read: OpCall) -> Iterator[Step]:
         operands = {each: self.tensor(each) for each in read.operands}

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
-from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Operation, Region, SSAValue
 
 from ttnn_jit.dialects import print_module
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.op_calls import captured_by
-from ttnn_jit.dialects.text_calls.text_attributes import name_of
+from ttnn_jit.dialects.text_calls.text_attributes import name_of, symbol_of
 from ttnn_jit.dialects.writing.creation import create, empty_block, region_of
 from ttnn_jit.dialects.writing.editing import append
 from ttnn_jit.process.complete_file import write_complete
@@ -61,5 +61,23 @@ def module_of_op(op: Operation) -> ModuleOp:
         location=op.location,
     )
     block = empty_block()
-    append(block, (function,))
+    append(block, (function, *_host_modules(op)))
     return create(ModuleOp, regions=(region_of(block),), location=op.location)
+
+
+def _host_modules(op: Operation) -> Iterator[Operation]:
+    """What a call of a function of the host's module needs beside it: a declaration, and the module."""
+    if not isinstance(op, CallOp):
+        return
+    properties = {
+        "sym_name": StringAttr(symbol_of(op.callee)),
+        "function_type": FunctionType.from_lists(
+            [each.type for each in op.operands], [each.type for each in op.results]
+        ),
+        "sym_visibility": StringAttr("private"),
+    }
+    yield create(FuncOp, properties=properties, regions=(Region(),), location=op.location)
+    outermost: Operation = op
+    while (parent := outermost.parent_op()) is not None:
+        outermost = parent
+    yield from (each.clone() for each in outermost.walk() if name_of(each) == "ttcore.cpu_module")

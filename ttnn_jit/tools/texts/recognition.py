@@ -23,6 +23,8 @@ _DIALECTS = frozenset(
 _LAYOUT = "#ttnn.ttnn_layout<"
 _LATER_OPS = frozenset({"ttnn.generic"})
 """Ops of launches, which the last stage makes."""
+_OF_HOST = "llvm"
+"""The dialect of functions of the host's module."""
 
 
 def is_of_other_compiler(text: str, name: str) -> bool:
@@ -103,4 +105,10 @@ def _is_dump(text: str, name: str) -> bool:
 
 def _is_tensor_op(op: Operation) -> bool:
     name = name_of(op)
-    return name.partition(".")[0] in _DIALECTS and name not in _LATER_OPS
+    dialect = name.partition(".")[0]
+    return (dialect in _DIALECTS and name not in _LATER_OPS) or (dialect == _OF_HOST and _is_in_host_module(op))
+
+
+def _is_in_host_module(op: Operation) -> bool:
+    parent = op.parent_op()
+    return parent is not None and (name_of(parent) == "ttcore.cpu_module" or _is_in_host_module(parent))

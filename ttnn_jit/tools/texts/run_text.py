@@ -69,6 +69,7 @@ def results_of_binary(options: argparse.Namespace) -> list[torch.Tensor]:
 
 def _interpreted(program: TextProgram, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     """The results of a program in the tile interpreter."""
+    program.lowered.require_no_host_calls("kernels to interpret")
     module = program.lowered.module.clone()
     pipeline.run(module, CompileOptions(), until=pipeline.SCHEDULED)
     return interpreted(module, program.inputs(inputs), mesh_devices_of(module))
@@ -216,6 +217,9 @@ def _print_comparison(
         print(_line(each), file=sys.stderr)
     _note_nans(compared)
     wrong = [each for each in compared if not each.matches]
+    unjudged = sum(each.has_no_golden for each in compared)
+    if unjudged:
+        print(f"{unjudged} of {len(compared)} ops have no golden", file=sys.stderr)
     if wrong:
         first = wrong[0]
         reason = first.failures[0]
@@ -256,6 +260,8 @@ def _line(compared: ComparedOp) -> str:
     place = f"{location.line}:{location.column}" if location else "-"
     if all(each.status is Status.SKIPPED for each in compared.records):
         return f"drawn   {'-':>9}  {'-':>8}  {'-':>4}  {place:>8}  {name_of(compared.op)}"
+    if compared.has_no_golden:
+        return f"none    {'-':>9}  {'-':>8}  {'-':>4}  {place:>8}  {name_of(compared.op)}"
     worst = max(compared.records, key=lambda each: (each.matches is not True, each.max_ulp or 0.0))
     verdict = "ok" if compared.matches else "WRONG"
     close = "-" if worst.allclose is None else "close" if worst.allclose else "apart"
