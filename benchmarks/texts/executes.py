@@ -117,6 +117,8 @@ def _run(module: TextModule, name: str) -> None:
         assert tuple(result.shape) == tuple(spec.shape), "a shape"
         assert result.dtype is spec.dtype.torch, "a dtype"
     for compared in GoldenRun(module, name, inputs).compared():
+        if compared.has_no_golden:
+            raise AssertionError(f"{compared.op.name} has no golden")
         if not compared.matches:
             raise AssertionError(f"{compared.op.name} is not its golden: {compared.failures[0]}")
 

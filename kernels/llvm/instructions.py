@@ -10,11 +10,11 @@ No IR pass runs over the text: LLVM compiles it as written, block after block.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 from ttnn_jit.kernels.llvm.llvm_module import ModuleText
-from ttnn_jit.kernels.llvm.types import I1, I8, I32, I64, PTR, VOID, Type
+from ttnn_jit.kernels.llvm.types import I1, I8, I32, I64, PTR, VOID, Type, struct
 from ttnn_jit.kernels.llvm.values import (
     FALSE,
     TRUE,
@@ -85,7 +85,8 @@ class Instructions:
 
     # --- Arithmetic -------------------------------------------------------------------------------------------------
 
-    def _binary(self, opcode: str, a: Operand, b: Operand, hint: str = "", cost: InstructionCost = _ONE) -> Value:
+    def binary(self, opcode: str, a: Operand, b: Operand, hint: str = "", cost: InstructionCost = _ONE) -> Value:
+        """``urem``, ``fsub``, ...: an instruction of two values of one type, which is emitted in any case."""
         left, right = _typed(a, b)
         type_ = left.type
         return self._emit(type_, _form("{} {} %s, %s", opcode, type_), (left, right), hint, cost)
@@ -122,19 +123,19 @@ class Instructions:
 
     def div(self, a: Value, b: Value, hint: str = "") -> Value:
         """The quotient of floats."""
-        return self._binary("fdiv", a, b, hint, InstructionCost.DIVISION)
+        return self.binary("fdiv", a, b, hint, InstructionCost.DIVISION)
 
     def unsigned_div(self, a: Operand, b: Operand, hint: str = "") -> Value:
         """The quotient of unsigned integers."""
-        return self._binary("udiv", a, b, hint)
+        return self.binary("udiv", a, b, hint)
 
     def signed_div(self, a: Operand, b: Operand, hint: str = "") -> Value:
         """The quotient of signed integers, rounded towards 0."""
-        return self._binary("sdiv", a, b, hint)
+        return self.binary("sdiv", a, b, hint)
 
     def signed_rem(self, a: Operand, b: Operand, hint: str = "") -> Value:
         """The remainder of `signed_div`."""
-        return self._binary("srem", a, b, hint)
+        return self.binary("srem", a, b, hint)
 
     def neg(self, a: Value) -> Value:
         """The float with its sign bit flipped."""
@@ -143,16 +144,16 @@ class Instructions:
     def bit_and(self, a: Operand, b: Operand, hint: str = "") -> Value:
         """The bitwise and."""
         left, right = _typed(a, b)
-        return _folded(operator.and_, left, right) or self._binary("and", left, right, hint)
+        return _folded(operator.and_, left, right) or self.binary("and", left, right, hint)
 
     def bit_or(self, a: Operand, b: Operand, hint: str = "") -> Value:
         """The bitwise or."""
         left, right = _typed(a, b)
-        return _folded(operator.or_, left, right) or self._binary("or", left, right, hint)
+        return _folded(operator.or_, left, right) or self.binary("or", left, right, hint)
 
     def bit_xor(self, a: Operand, b: Operand, hint: str = "") -> Value:
         """The bitwise exclusive or."""
-        return self._binary("xor", a, b, hint)
+        return self.binary("xor", a, b, hint)
 
     def bit_not(self, a: Value, hint: str = "") -> Value:
         """The bitwise complement."""
@@ -167,7 +168,7 @@ class Instructions:
             count = integer(count, a.type)
         if isinstance(count, Literal):
             return a if count.is_zero else self._emit(a.type, _form("{} {} %s, {}", opcode, a.type, count), (a,), hint)
-        return self._binary(opcode, a, count, hint)
+        return self.binary(opcode, a, count, hint)
 
     def shift_left(self, a: Value, count: Operand, hint: str = "") -> Value:
         """``shl``."""
@@ -261,6 +262,17 @@ class Instructions:
         form = _form("shufflevector {0} %s, {0} poison, <{1} x i32> zeroinitializer", vector, lanes)
         return self._emit(vector, form, (first,), hint)
 
+    # --- Aggregates -------------------------------------------------------------------------------------------------
+
+    def extract_value(self, aggregate: Value, member: Type, *at: int, hint: str = "") -> Value:
+        """A member of a struct or an array, of type `member`; `at` are its indices, the outermost first."""
+        return self._emit(member, _form("extractvalue {} %s, {}", aggregate.type, _listed(at)), (aggregate,), hint)
+
+    def insert_value(self, aggregate: Value, member: Value, *at: int, hint: str = "") -> Value:
+        """The struct or array with one member replaced; `at` are its indices, the outermost first."""
+        template = _form("insertvalue {} %s, {} %s, {}", aggregate.type, member.type, _listed(at))
+        return self._emit(aggregate.type, template, (aggregate, member), hint)
+
     # --- Memory -----------------------------------------------------------------------------------------------------
 
     def alloca(self, type_: Type, count: int | Value = 1, align: int = 0, hint: str = "") -> Value:
@@ -282,6 +294,15 @@ class Instructions:
         if number.number == 0:
             return base
         return self._emit(PTR, _form("getelementptr {}, ptr %s, {} %s", type_, number.type), (base, number), hint)
+
+    def member(self, base: Value, type_: Type, index: Operand, *at: Operand, hint: str = "") -> Value:
+        """The address of a part of element `index` of an array of `type_` at `base`.
+
+        `at` are the indices in the element, the outermost first; those of structs are ints.
+        """
+        indices = [each if isinstance(each, Value) else i32(each) for each in (index, *at)]
+        listed = _listed(f"{each.type} %s" for each in indices)
+        return self._emit(PTR, _form("getelementptr {}, ptr %s, {}", type_, listed), (base, *indices), hint)
 
     def ptr_add(self, base: Value, nbytes: Operand, hint: str = "") -> Value:
         """The address `nbytes` after `base`."""
@@ -316,8 +337,8 @@ class Instructions:
         """Replace `expected` by `desired` atomically with acquire order; returns whether it did."""
         kind = expected.type
         template = f"cmpxchg ptr %s, {kind} %s, {kind} %s acquire monotonic"
-        pair = self._emit(kind, template, (address, expected, desired), f"{hint}.pair" if hint else "")
-        return self._emit(I1, f"extractvalue {{ {kind}, i1 }} %s, 1", (pair,), hint)
+        pair = self._emit(struct(kind, I1), template, (address, expected, desired), f"{hint}.pair" if hint else "")
+        return self.extract_value(pair, I1, 1, hint=hint)
 
     def fence(self) -> None:
         """A sequentially consistent fence."""
@@ -386,6 +407,10 @@ class Instructions:
 def _form(text: str, *parts: str | int) -> str:
     """A template with its types filled in; cached, because most instructions share few templates."""
     return text.format(*parts)
+
+
+def _listed(parts: Iterable[object]) -> str:
+    return ", ".join(map(str, parts))
 
 
 def _typed(a: Operand, b: Operand) -> tuple[Value, Value]:

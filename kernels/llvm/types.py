@@ -58,5 +58,10 @@ def array(count: int, element: Type) -> Type:
     return type_of(f"[{count} x {element}]")
 
 
+def struct(*members: Type) -> Type:
+    """The type of a struct, whose members are aligned."""
+    return type_of(f"{{ {', '.join(members)} }}")
+
+
 VOID, PTR, FLOAT, BFLOAT, DOUBLE = map(type_of, ("void", "ptr", "float", "bfloat", "double"))
 I1, I8, I16, I32, I64 = (type_of(f"i{bits}") for bits in (1, 8, 16, 32, 64))

@@ -16,7 +16,7 @@ from ttnn_jit.kernels.llvm.blocks import Region
 from ttnn_jit.kernels.llvm.builder import Builder
 from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
 from ttnn_jit.kernels.llvm.llvm_module import ModuleText
-from ttnn_jit.kernels.llvm.types import FLOAT, I1, I32, I64, PTR
+from ttnn_jit.kernels.llvm.types import FLOAT, I1, I8, I32, I64, PTR, array, struct
 from ttnn_jit.kernels.llvm.values import InstructionCost, i64, integer, usual_instructions, zero
 from ttnn_jit.kernels.loops.loop_constants import constants_of
 from ttnn_jit.runtime.native.executable import mapped
@@ -289,3 +289,40 @@ def test_a_block_takes_as_many_values_as_it_has_arguments():
     block = f.new_block("next", (I64, "x"), (I1, "holds"))
     with pytest.raises(AssertionError, match="takes 2 arguments"):
         f.branch(block, *f.parameters)
+
+
+PAIRS = struct(I8, I64, array(2, struct(I32, I64)))
+
+
+def test_members_of_an_aggregate_are_those_in_memory():
+    f = function_of("n")
+    (n,) = f.parameters
+    slot = f.alloca(PAIRS, 2)
+    f.store(zero(array(2, PAIRS)), slot)
+    f.store(n, f.member(slot, PAIRS, 1, 2, n, 1))
+    second = f.load(PAIRS, f.member(slot, PAIRS, 1))
+    whole = f.insert_value(second, f.narrow(f.extract_value(second, I64, 2, 1, 1), I8), 0)
+    f.store(whole, slot, align=1)
+    bytes_, last = f.load(I8, slot), f.load(I64, f.member(slot, PAIRS, 0, 2, 1, 1))
+    f.ret(f.add(f.mul(f.zext(bytes_, I64), 1000), last))
+    assert native(f.text, "f", 1)(1) == 1001
+
+
+def test_what_is_written_in_the_entry_precedes_what_it_has():
+    f = function_of("n")
+    with f.count("i", f.parameters[0]) as loop:
+        with f.in_entry():
+            slot = f.alloca(I64, hint="slot")
+            f.store(i64(7), slot)
+        known = f.load(I64, slot)
+        f.store(f.add(known, loop.index), slot)
+    f.ret(f.load(I64, slot))
+    assert native(f.text, "f", 1)(4) == 7 + 0 + 1 + 2 + 3
+
+
+@pytest.mark.parametrize(("opcode", "expected"), [("urem", 5), ("sub", 33), ("srem", 5)])
+def test_an_instruction_by_its_opcode_does_not_fold(opcode, expected):
+    f = function_of()
+    f.ret(f.binary(opcode, i64(40), i64(7)))
+    assert opcode in f.text
+    assert native(f.text, "f", 0)() == expected

@@ -60,6 +60,33 @@ OTHER_MEANINGS = {
     ("emitpy/emitpy_dialect.py", "assign"): "the op of EmitPy",
     ("emitpy/emitpy_dialect.py", "var"): "a name of a variable",
     ("runtime/native/launch_ir.py", "chunk"): "the variable of a loop",
+    ("codegen/checked/instruction_text.py", "fmod"): "the function of C's library",
+    ("codegen/checked/instruction_text.py", "eq"): "a predicate of LLVM",
+    ("codegen/checked/access_checks.py", "eq"): "a predicate of LLVM",
+    ("codegen/checked/checked_functions.py", "ne"): "a predicate of LLVM",
+    ("interpreters/host_level/host_interpreter.py", "add"): "a method of the address space",
+    **{
+        ("interpreters/host_level/instruction_meanings.py", word): "an instruction of LLVM, or what numpy calls it"
+        for word in (
+            *(
+                "add",
+                "atan2",
+                "eq",
+                "erf",
+                "erfc",
+                "fmod",
+                "ge",
+                "gt",
+                "hypot",
+                "le",
+                "lt",
+                "maximum",
+                "minimum",
+                "mul",
+            ),
+            *("ne", "pow", "round", "sub", "trunc"),
+        )
+    },
     **{
         ("module_builders/goldens/golden_map_tensor.py", word): "an operator of Python"
         for word in ("abs", "add", "eq", "ge", "gt", "le", "lt", "matmul", "mul", "ne", "neg", "pow", "sub")

@@ -1,26 +1,35 @@
-"""LLVM text of functions of the host, in which every access to memory and every branch is checked."""
+"""LLVM functions of functions of the host, in which every access to memory and every branch is checked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type, IndexType, IntegerType
-from xdsl.dialects.llvm import FuncOp, LLVMArrayType, LLVMPointerType, LLVMStructType
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.dialects.llvm import FuncOp
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Block as TextBlock
 
-from ttnn_jit.codegen.checked.access_checks import DEFINITIONS, SEEN_WORDS, word
+from ttnn_jit.codegen.checked.access_checks import FAIL, FIND_RANGE, RUN, SEEN, check_functions, word
+from ttnn_jit.codegen.checked.value_types import llvm_type
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.cpu_module.cpu_functions import CpuFunction
 from ttnn_jit.dialects.cpu_module.instruction_attributes import signature
-from ttnn_jit.dialects.cpu_module.memory_layout import POINTER_BYTES, size_of
+from ttnn_jit.dialects.cpu_module.memory_layout import size_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.text_attributes import name_of
+from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
+from ttnn_jit.kernels.llvm.instructions import Operand
+from ttnn_jit.kernels.llvm.llvm_module import ModuleText
+from ttnn_jit.kernels.llvm.types import I1, I64, PTR, VOID, Type
+from ttnn_jit.kernels.llvm.values import Block, Value, i64, zero
+from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.native.run_record import ENTRY, Error, Word
 
 MAX_VALUE_BYTES = 2**12
 """A value of more bytes is refused: it would be held in registers or on the stack."""
+TERMINATORS = frozenset(f"llvm.{each}" for each in ("br", "cond_br", "return", "unreachable"))
+"""The operations that end a block."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +47,7 @@ class CheckedText:
     global_names: tuple[str, ...]
 
 
-def written(function: CpuFunction, table: Mapping[str, Callable[[FunctionWriter, Operation], None]]) -> CheckedText:
+def written(function: CpuFunction, table: Mapping[str, Write]) -> CheckedText:
     """The text of a function and of all that it calls.
 
     Args:
@@ -48,307 +57,236 @@ def written(function: CpuFunction, table: Mapping[str, Callable[[FunctionWriter,
     Raises:
         CompileError: An operation or a type of it has no text here.
     """
-    module = ModuleText(function, table)
-    for name in function.functions:
-        FunctionWriter(module, name).write()
-    return CheckedText(module.text(), tuple(module.sites), tuple(module.global_numbers))
+    module = CheckedModule(function, table)
+    texts = [FunctionWriter(module, name).write() for name in function.functions]
+    definitions = [*check_functions(module.shared), *texts, _entry(module), module.shared.text()]
+    return CheckedText("\n".join(definitions), tuple(module.sites), tuple(module.global_numbers))
 
 
 @dataclass(frozen=True)
-class ModuleText:
-    """The text of a module under construction.
+class CheckedModule:
+    """A module under construction.
 
     Attributes:
         function: What is written.
         table: Name of an operation -> what writes it.
         sites: The operations that may fail.
-        definitions: Texts of functions.
-        declarations: Lines that declare functions.
+        shared: Receives the declarations.
     """
 
     function: CpuFunction
-    table: Mapping[str, Callable[[FunctionWriter, Operation], None]]
+    table: Mapping[str, Write]
     sites: list[Operation] = field(default_factory=list)
-    definitions: list[str] = field(default_factory=list)
-    declarations: dict[str, None] = field(default_factory=dict)
+    shared: ModuleText = field(default_factory=ModuleText)
 
-    @property
+    @cached_property
     def global_numbers(self) -> dict[str, int]:
         """Names of globals with their places."""
         return {name: index for index, name in enumerate(self.function.globals)}
 
-    def symbol(self, name: str) -> str:
-        """The symbol of a function of the module."""
-        return f"@f{[*self.function.functions].index(name)}"
-
-    def text(self) -> str:
-        """The whole text."""
-        entry = self.symbol(self.function.entry.sym_name.data)
-        parameters, result = signature(self.function.entry)
-        if [*map(llvm_type, parameters)] != ["ptr"] or (result is not None and llvm_type(result) != "ptr"):
-            raise CompileError(
-                "the wrapper of a function takes other values than an array of tensors",
-                location=location_of(self.function.entry),
-            )
-        call = "call void" if result is None else "%made = call ptr"
-        kept = "" if result is None else f"  {word('%w', Word.RESULT)}\n  store ptr %made, ptr %w\n"
-        body = f"  {call} {entry}(ptr %run, ptr %tensors)\n{kept}  ret void\n"
-        main = f"define void @{ENTRY}(ptr %run, ptr %tensors) {{\n{body}}}\n"
-        return "".join([*(f"{each}\n" for each in self.declarations), DEFINITIONS, *self.definitions, main])
+    @cached_property
+    def symbols(self) -> dict[str, str]:
+        """Names of functions of the text with their symbols."""
+        return {name: f"f{index}" for index, name in enumerate(self.function.functions)}
 
 
-class FunctionWriter:
+def _entry(module: CheckedModule) -> str:
+    """The function `ENTRY`, which calls the wrapper and notes what it returns."""
+    entry = module.function.entry
+    parameters, result = signature(entry)
+    returned = VOID if result is None else llvm_type(result)
+    if [*map(llvm_type, parameters)] != [PTR] or returned not in (VOID, PTR):
+        raise CompileError(
+            "the wrapper of a function takes other values than an array of tensors", location=location_of(entry)
+        )
+    b = FunctionBuilder(ENTRY, module.shared, [RUN, Parameter("tensors", PTR)])
+    made = b.call(returned, module.symbols[entry.sym_name.data], *b.parameters)
+    if returned is PTR:
+        b.store(made, word(b, b.parameters[0], Word.RESULT))
+    return b.build()
+
+
+class FunctionWriter(FunctionBuilder):
     """Writes one function.
 
     Args:
-        module: The text that it becomes a part of.
+        written: The module that it becomes a part of.
         name: Its name.
     """
 
-    def __init__(self, module: ModuleText, name: str) -> None:
-        self.module = module
-        self._function: FuncOp = module.function.functions[name]
-        self._name = name
-        self._values: dict[SSAValue, str] = {}
-        self._slots: dict[SSAValue, str] = {}
-        self._blocks = {block: f"b{index}" for index, block in enumerate(self._function.body.blocks)}
-        self._entry_lines: list[str] = []
-        self._lines: list[str] = []
-        self._count = 0
+    def __init__(self, written: CheckedModule, name: str) -> None:
+        self.written = written
+        self._function: FuncOp = written.function.functions[name]
+        self._label = f"@{name}"
         self._op: Operation = self._function
-
-    def write(self) -> None:
-        """Append the definition to the module."""
-        parameters, self._result = signature(self._function)
+        parameters, self.returned = signature(self._function)
         arguments = self._function.body.blocks[0].args
         if [each.type for each in arguments] != [*parameters]:
-            raise CompileError(
-                f"@{self._name} takes other values than its type says", location=location_of(self._function)
-            )
-        for value in arguments:
-            self._values[value] = self.fresh()
-        for block in [*self._function.body.blocks][1:]:
-            for value in block.args:
-                self._slots[value] = self.in_entry(f"alloca {self.type(value.type, self._function)}")
-        listed = ", ".join(f"{self.type(each.type, self._function)} {self._values[each]}" for each in arguments)
-        for block in self._function.body.blocks:
-            self._write_block(block)
-        result = "void" if self._result is None else llvm_type(self._result)
-        parameters_text = ", ".join(["ptr %run", listed] if listed else ["ptr %run"])
-        head = f"define internal {result} {self.module.symbol(self._name)}({parameters_text}) {{"
-        self.module.definitions.append(
-            "\n".join(
-                [head, *self._entry_lines, "  br label %b0", *self._lines, "failed:", f"  {self.zero_return()}", "}\n"]
-            )
-        )
+            raise self.refused("its block takes other values than its type says")
+        given = [Parameter("", self.type(each.type)) for each in arguments]
+        result = VOID if self.returned is None else self.type(self.returned)
+        super().__init__(written.symbols[name], written.shared, [RUN, *given], result, is_internal=True)
+        self.run = self.parameters[0]
+        self._values: dict[SSAValue, Value] = dict(zip(arguments, self.parameters[1:], strict=True))
+        self._failed = self.new_block("failed")
+        self._blocks: dict[TextBlock, Block] = {}
 
-    def _write_block(self, block: Block) -> None:
-        self.label(self._blocks[block])
-        if block is not self._function.body.blocks[0]:
-            for value in block.args:
-                self._values[value] = self.made(f"load {llvm_type(value.type)}, ptr {self._slots[value]}")
+    def write(self) -> str:
+        """The definition."""
+        first, *others = _reached_blocks(self._function.body.blocks[0])
+        for each in others:
+            self._blocks[each] = self.new_block("block", *((self.type(value.type), "") for value in each.args))
+        self._write_block(first)
+        for each in others:
+            self._values.update(zip(each.args, self.begin(self._blocks[each]), strict=True))
+            self._write_block(each)
+        self.begin(self._failed)
+        self.ret(None if self._result is VOID else zero(self._result))
+        return self.text
+
+    def _write_block(self, block: TextBlock) -> None:
         if block.last_op is None:
-            raise CompileError(f"a block of @{self._name} is empty", location=location_of(self._function))
+            raise self.refused("a block is empty")
         for op in block.ops:
-            writer = self.module.table.get(name_of(op))
+            self._op = op
+            writer = self.written.table.get(name_of(op))
             if writer is None:
                 raise CompileError(
-                    f"`{name_of(op)}` in @{self._name} of the host's module is not executed here",
+                    f"`{name_of(op)}` in {self._label} of the host's module is not executed here",
                     location=location_of(op),
                 )
-            for value in op.results:
-                self.type(value.type, op)
-            self._op = op
-            writer(self, op)
-        if not self._lines[-1].lstrip().startswith(("br ", "ret ", "unreachable")):
-            raise CompileError(
-                f"a block of @{self._name} does not end with a branch", location=location_of(block.last_op)
-            )
+            kinds = [self.type(each.type) for each in op.results]
+            if (name_of(op) in TERMINATORS) != (op is block.last_op):
+                raise self.refused("a block does not end with its one branch")
+            made = writer(self, op, *map(self.value, op.operands))
+            if kinds and (made is None or [made.type] != kinds):
+                raise self.refused("its result is of another type")
+            self._values.update((each, made) for each in op.results if made is not None)
 
-    # What operations write
+    # What operations read
 
-    def fresh(self) -> str:
-        """A new name of a value."""
-        self._count += 1
-        return f"%v{self._count}"
+    def refused(self, reason: str) -> CompileError:
+        """The error of the operation that is written."""
+        return CompileError(f"`{name_of(self._op)}` of {self._label}: {reason}", location=location_of(self._op))
 
-    def line(self, text: str) -> None:
-        """The next line."""
-        self._lines.append(f"  {text}")
-
-    def label(self, name: str) -> None:
-        """The beginning of a block."""
-        self._lines.append(f"{name}:")
-
-    def made(self, text: str) -> str:
-        """The value of an instruction."""
-        name = self.fresh()
-        self.line(f"{name} = {text}")
-        return name
-
-    def in_entry(self, text: str) -> str:
-        """The value of an instruction before the first block."""
-        name = self.fresh()
-        self._entry_lines.append(f"  {name} = {text}")
-        return name
-
-    def define(self, value: SSAValue, text: str) -> None:
-        """Define the result of an operation by an instruction."""
-        self._values[value] = self.made(text)
-
-    def define_as(self, value: SSAValue, text: str) -> None:
-        """Define the result of an operation as a constant, or as another value."""
-        self._values[value] = text
-
-    def value(self, value: SSAValue) -> str:
-        """The text of an operand."""
+    def value(self, value: SSAValue) -> Value:
+        """An operand."""
         found = self._values.get(value)
         if found is None:
-            raise CompileError(
-                f"`{name_of(self._op)}` of @{self._name} reads a value before it is computed",
-                location=location_of(self._op),
-            )
+            raise self.refused("it reads a value before it is computed")
         return found
 
-    def typed(self, value: SSAValue) -> str:
-        """The text of an operand with its type."""
-        return f"{llvm_type(value.type)} {self.value(value)}"
-
-    def type(self, kind: Attribute, op: Operation) -> str:
-        """The text of the type of a value that is held in registers.
+    def type(self, kind: Attribute) -> Type:
+        """The type of a value that is held in registers.
 
         Raises:
             CompileError: Such values are not computed here, or are too large.
         """
         try:
-            text, size = llvm_type(kind), size_of(kind)
+            made, size = llvm_type(kind), size_of(kind)
         except CompileError as error:
-            raise CompileError(f"`{name_of(op)}`: {error.message}", location=location_of(op)) from error
+            raise self.refused(error.message) from error
         if size > MAX_VALUE_BYTES:
-            raise CompileError(f"`{name_of(op)}` has a value of {size:,} bytes", location=location_of(op))
-        return text
+            raise self.refused(f"a value of {size:,} bytes")
+        return made
 
-    def declare(self, line: str) -> None:
-        """Declare a function."""
-        self.module.declarations[line] = None
+    def target(self, block: TextBlock) -> Block:
+        """A target of a branch; never the first block, which no branch may enter."""
+        found = self._blocks.get(block)
+        if found is None:
+            raise self.refused("it enters a block that it cannot enter")
+        return found
 
-    def site(self, op: Operation) -> int:
-        """The number by which a run reports that `op` failed."""
-        self.module.sites.append(op)
-        return len(self.module.sites) - 1
+    # What operations write
 
-    def zero_return(self) -> str:
-        """The return of a function that failed."""
-        return "ret void" if self._result is None else f"ret {llvm_type(self._result)} zeroinitializer"
+    def word(self, which: Word) -> Value:
+        """The address of a word of the record."""
+        return word(self, self.run, which)
 
-    def require(self, condition: str) -> None:
-        """Leave the function if a condition does not hold; the error is in the record by then."""
-        after = f"ok{self.fresh()[1:]}"
-        self.line(f"br i1 {condition}, label %{after}, label %failed")
-        self.label(after)
+    def site(self) -> Value:
+        """The number by which a run reports that the operation failed."""
+        self.written.sites.append(self._op)
+        return i64(len(self.written.sites) - 1)
 
-    def require_or(self, condition: str, error: Error, op: Operation) -> None:
-        """Leave the function with an error if a condition does not hold."""
-        name = self.fresh()[1:]
-        self.line(f"br i1 {condition}, label %ok{name}, label %no{name}")
-        self.label(f"no{name}")
-        self.line(f"call void @fail(ptr %run, i64 {int(error)}, i64 {self.site(op)}, i64 0, i64 0)")
-        self.line("br label %failed")
-        self.label(f"ok{name}")
+    def fail(self, error: Error) -> None:
+        """Leave the function with an error."""
+        self.call(VOID, FAIL, self.run, i64(error), self.site(), i64(0), i64(0))
+        self.branch(self._failed)
+
+    def fail_if(self, condition: Value, error: Error) -> None:
+        """Leave the function with an error if a condition holds."""
+        fails, holds = self.new_block("fails"), self.new_block("holds")
+        self.branch_if(condition, fails, holds, is_rare=True)
+        self.begin(fails)
+        self.fail(error)
+        self.begin(holds)
 
     def require_no_error(self) -> None:
         """Leave the function if a call has failed."""
-        known = self.made(f"load i64, ptr {self.word(Word.ERROR)}")
-        self.require(self.made(f"icmp eq i64 {known}, 0"))
+        self._leave_if(self.compare("ne", self.load(I64, self.word(Word.ERROR)), 0))
 
-    def word(self, which: Word) -> str:
-        """The address of a word of the record."""
-        name = self.fresh()
-        self.line(word(name, which))
-        return name
+    def _leave_if(self, condition: Value) -> None:
+        """Leave the function if a condition holds; the error is in the record by then."""
+        goes_on = self.new_block("goes_on")
+        self.branch_if(condition, self._failed, goes_on, is_rare=True)
+        self.begin(goes_on)
 
-    def require_access(self, pointer: SSAValue, size: int, op: Operation) -> None:
+    def require_access(self, pointer: Value, size: int) -> None:
         """Leave the function unless `size` bytes at a pointer lie in a known range."""
-        name, site = self.fresh()[1:], self.site(op)
-        seen = self.in_entry(f"alloca [{SEEN_WORDS} x i64]")
-        self._entry_lines.append(f"  store [{SEEN_WORDS} x i64] [i64 -1, i64 0, i64 0], ptr {seen}")
-        address = self.made(f"ptrtoint {self.typed(pointer)} to i64")
-        places = [seen] + [self.made(f"getelementptr i64, ptr {seen}, i64 {index}") for index in (1, 2)]
-        low, last, known = (self.made(f"load i64, ptr {each}") for each in places)
-        generation = self.made(f"load i64, ptr {self.word(Word.GENERATION)}")
-        is_after = self.made(f"icmp uge i64 {address}, {low}")
-        is_before = self.made(f"icmp ule i64 {address}, {last}")
-        is_same = self.made(f"icmp eq i64 {generation}, {known}")
-        both = self.made(f"and i1 {is_after}, {is_before}")
-        is_inside = self.made(f"and i1 {both}, {is_same}")
-        self.line(f"br i1 {is_inside}, label %ok{name}, label %look{name}")
-        self.label(f"look{name}")
-        found = self.made(f"call i1 @find_range(ptr %run, i64 {address}, i64 {size}, i64 {site}, ptr {seen})")
-        self.line(f"br i1 {found}, label %ok{name}, label %failed")
-        self.label(f"ok{name}")
+        seen, address = self._seen(), self.convert("ptrtoint", pointer, I64)
+        low, last, known = (self.load(I64, self.element(seen, I64, index)) for index in range(3))
+        generation = self.load(I64, self.word(Word.GENERATION))
+        is_before, is_after = self.compare("ult", address, low), self.compare("ugt", address, last)
+        is_unknown = self.bit_or(self.bit_or(is_before, is_after), self.compare("ne", generation, known))
+        with self.when(is_unknown, "look", is_rare=True):
+            self._find_range(address, i64(size), seen)
 
-    def require_range(self, pointer: SSAValue, size: str, op: Operation) -> None:
+    def require_range(self, pointer: Value, size: Value) -> None:
         """Leave the function unless as many bytes as an i64 says lie in a known range."""
-        seen = self.in_entry(f"alloca [{SEEN_WORDS} x i64]")
-        address = self.made(f"ptrtoint {self.typed(pointer)} to i64")
-        arguments = f"ptr %run, i64 {address}, i64 {size}, i64 {self.site(op)}, ptr {seen}"
-        self.require(self.made(f"call i1 @find_range({arguments})"))
+        self._find_range(self.convert("ptrtoint", pointer, I64), size, self._seen())
 
-    def take_step(self, op: Operation) -> None:
-        """Leave the function if it has taken too many steps."""
-        self.require(self.made(f"call i1 @take_step(ptr %run, i64 {self.site(op)})"))
+    def _seen(self) -> Value:
+        with self.in_entry():
+            made = self.alloca(SEEN)
+            self.store(zero(SEEN), made)
+        return made
 
-    def spend_steps(self, count: str) -> None:
-        """Count what takes as long as so many branches; the next branch is where the function stops."""
+    def _find_range(self, address: Value, size: Value, seen: Value) -> None:
+        found = self.call(I1, FIND_RANGE, self.run, address, size, self.site(), seen)
+        self._leave_if(self.bit_not(found))
+
+    def spend_steps(self, count: Operand) -> Value:
+        """Count what takes as long as so many branches; gives how many are left."""
         steps = self.word(Word.STEPS)
-        left = self.made(f"load i64, ptr {steps}")
-        self.line(f"store i64 {self.made(f'sub i64 {left}, {count}')}, ptr {steps}")
+        left = self.sub(self.load(I64, steps), count)
+        self.store(left, steps)
+        return left
 
-    def jump_values(self, target: Block, given: tuple[SSAValue, ...]) -> list[tuple[str, str]]:
-        """What a branch passes to its target: each value with its type, and the stack slot that it is stored in."""
-        return [(self.typed(each), self._slots[argument]) for argument, each in zip(target.args, given, strict=True)]
-
-    def block_label(self, block: Block, op: Operation) -> str:
-        """The label of a target of a branch; never the first block, which no branch may enter."""
-        found = self._blocks.get(block)
-        if found is None or found == "b0":
-            raise CompileError("a branch enters a block that it cannot enter", location=location_of(op))
-        return found
-
-    @property
-    def result(self) -> Attribute | None:
-        """The type of the function's result."""
-        return self._result
+    def take_step(self) -> None:
+        """Leave the function if it has taken too many steps."""
+        self.fail_if(self.compare("sle", self.spend_steps(1), 0), Error.TOO_LONG)
 
 
-_SCALARS: Mapping[type[Attribute], str] = {
-    BFloat16Type: "bfloat",
-    Float16Type: "half",
-    Float32Type: "float",
-    Float64Type: "double",
-    IndexType: "i64",
-    LLVMPointerType: "ptr",
-}
+Write = Callable[..., Value | None]
+"""What writes an operation: (writer of the function, operation, its operands...) -> its result."""
 
 
-def llvm_type(kind: Attribute) -> str:
-    """The LLVM text of a type.
-
-    Raises:
-        CompileError: Values of this type are not computed here.
-    """
-    match kind:
-        case LLVMStructType():
-            return f"{{ {', '.join(map(llvm_type, kind.types.data))} }}"
-        case LLVMArrayType():
-            return f"[{kind.size.data} x {llvm_type(kind.type)}]"
-        case IntegerType():
-            size_of(kind)
-            return f"i{kind.width.data}"
-    found = _SCALARS.get(type(kind))
-    if found is None:
-        raise CompileError(f"values of {kind} are not computed on the host")
-    return found
+def _reached_blocks(first: TextBlock) -> Sequence[TextBlock]:
+    """The blocks that a function may enter; one that dominates another precedes it: the reverse postorder."""
+    finished: list[TextBlock] = []
+    seen = {first}
+    opened: list[tuple[TextBlock, Iterator[TextBlock]]] = [(first, _successors(first))]
+    while opened:
+        block, successors = opened[-1]
+        following = next((each for each in successors if each not in seen), None)
+        if following is None:
+            finished.append(block)
+            opened.pop()
+        else:
+            seen.add(following)
+            opened.append((following, _successors(following)))
+    return finished[::-1]
 
 
-assert POINTER_BYTES == 8, "the words of a record hold addresses"
+def _successors(block: TextBlock) -> Iterator[TextBlock]:
+    return iter(() if block.last_op is None else block.last_op.successors[::-1])

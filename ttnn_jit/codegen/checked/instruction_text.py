@@ -1,4 +1,4 @@
-"""The LLVM text of every operation of LLVM's dialect that functions of the host have.
+"""What writes every operation of LLVM's dialect that functions of the host have.
 
 Flags that make a result undefined (`nsw`, `inbounds`, fast-math) are left out, undefined values are zeros, and what
 LLVM leaves undefined is an error or has a value: a shift by as many bits as there are gives 0, a float beyond an
@@ -7,15 +7,15 @@ integer's range gives the nearest integer.
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, FloatAttr, IntegerAttr, IntegerType
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.dialects.llvm import GEPOp
+from xdsl.ir import Attribute, Operation, SSAValue
 
-from ttnn_jit.codegen.checked.checked_functions import CheckedText, FunctionWriter, llvm_type, written
+from ttnn_jit.codegen.checked.checked_functions import CheckedText, FunctionWriter, Write, written
 from ttnn_jit.codegen.checked.libm_functions import FUNCTIONS
-from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.codegen.checked.value_types import llvm_type
 from ttnn_jit.dialects.cpu_module.cpu_functions import CpuFunction
 from ttnn_jit.dialects.cpu_module.instruction_attributes import (
     address_indices,
@@ -27,12 +27,9 @@ from ttnn_jit.dialects.cpu_module.instruction_attributes import (
     symbol,
 )
 from ttnn_jit.dialects.cpu_module.memory_layout import size_of
-from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.dialects.text_calls.text_attributes import name_of
+from ttnn_jit.kernels.llvm.types import DOUBLE, FLOAT, I32, I64, PTR, VOID, Type
+from ttnn_jit.kernels.llvm.values import Value, double, integer, operand, real, zero
 from ttnn_jit.runtime.native.run_record import Error, Word
-
-Write = Callable[[FunctionWriter, Operation], None]
-_BITS_OF_LENGTH = 64
 
 
 def checked_text(function: CpuFunction) -> CheckedText:
@@ -44,220 +41,161 @@ def checked_text(function: CpuFunction) -> CheckedText:
     return written(function, _INSTRUCTIONS)
 
 
-def _refuse(op: Operation, reason: str) -> CompileError:
-    return CompileError(f"`{name_of(op)}`: {reason}", location=location_of(op))
+# --- Numbers ----------------------------------------------------------------------------------------------------------
 
 
-def _require_whole_floats(op: Operation) -> None:
+def _of_whole_floats(write: Write) -> Write:
     """Refuses arithmetic on floats of 16 bits, for which LLVM calls functions that the C library lacks."""
-    for value in (*op.operands, *op.results):
-        if isinstance(value.type, BFloat16Type | Float16Type):
-            raise _refuse(op, f"arithmetic on {value.type} is not executed on the host")
+
+    def checked(to: FunctionWriter, op: Operation, *operands: Value) -> Value | None:
+        for value in (*op.operands, *op.results):
+            if isinstance(value.type, BFloat16Type | Float16Type):
+                raise to.refused(f"arithmetic on {value.type} is not executed on the host")
+        return write(to, op, *operands)
+
+    return checked
 
 
-def _binary(instruction: str) -> Write:
-    def write(to: FunctionWriter, op: Operation) -> None:
-        _require_whole_floats(op)
-        first, second = op.operands
-        to.define(op.results[0], f"{instruction} {to.typed(first)}, {to.value(second)}")
-
-    return write
+def _binary(opcode: str) -> Write:
+    return _of_whole_floats(lambda to, _, a, b: to.binary(opcode, a, b))
 
 
-def _quotient(instruction: str) -> Write:
-    is_signed = instruction.startswith("s")
-
-    def write(to: FunctionWriter, op: Operation) -> None:
-        first, second = op.operands
-        kind, divisor = llvm_type(second.type), to.value(second)
-        to.require_or(to.made(f"icmp ne {kind} {divisor}, 0"), Error.DIVISION, op)
-        if is_signed:
-            least = -(2 ** (_width(op, second) - 1))
-            is_least = to.made(f"icmp ne {to.typed(first)}, {least}")
-            is_one = to.made(f"icmp ne {kind} {divisor}, -1")
-            to.require_or(to.made(f"or i1 {is_least}, {is_one}"), Error.DIVISION, op)
-        to.define(op.results[0], f"{instruction} {to.typed(first)}, {divisor}")
+def _quotient(opcode: str) -> Write:
+    def write(to: FunctionWriter, op: Operation, a: Value, b: Value) -> Value:
+        to.fail_if(to.compare("eq", b, 0), Error.DIVISION)
+        if opcode.startswith("s"):
+            is_least = to.compare("eq", a, -(2 ** (_width(to, op.operands[0]) - 1)))
+            to.fail_if(to.bit_and(is_least, to.compare("eq", b, -1)), Error.DIVISION)
+        return to.binary(opcode, a, b)
 
     return write
 
 
-def _shift(instruction: str) -> Write:
-    def write(to: FunctionWriter, op: Operation) -> None:
-        first, second = op.operands
-        kind, width = llvm_type(first.type), _width(op, first)
-        fits = to.made(f"icmp ult {to.typed(second)}, {width if width > 1 else 'true'}")
-        amount = to.made(f"select i1 {fits}, {to.typed(second)}, {kind} 0")
-        shifted = to.made(f"{instruction} {to.typed(first)}, {amount}")
-        to.define(op.results[0], f"select i1 {fits}, {kind} {shifted}, {kind} 0")
+def _shift(opcode: str) -> Write:
+    def write(to: FunctionWriter, op: Operation, a: Value, count: Value) -> Value:
+        fits = to.compare("ult", count, _width(to, op.operands[0]))
+        shifted = to.binary(opcode, a, to.select(fits, count, 0))
+        return to.select(fits, shifted, 0)
 
     return write
 
 
-def _width(op: Operation, value: SSAValue) -> int:
+def _width(to: FunctionWriter, value: SSAValue) -> int:
     if not isinstance(value.type, IntegerType):
-        raise _refuse(op, f"{value.type} is no integer")
+        raise to.refused(f"{value.type} is no integer")
     return int(value.type.width.data)
 
 
-def _cast(instruction: str) -> Write:
-    def write(to: FunctionWriter, op: Operation) -> None:
-        if instruction not in {"bitcast", "ptrtoint", "inttoptr"}:
-            _require_whole_floats(op)
-        (value,) = op.operands
-        to.define(op.results[0], f"{instruction} {to.typed(value)} to {llvm_type(op.results[0].type)}")
-
-    return write
-
-
-def _call_intrinsic(name: str, to: FunctionWriter, op: Operation, *further: str) -> None:
-    kind = llvm_type(op.results[0].type)
-    kinds = [llvm_type(each.type) for each in op.operands]
-    arguments = [to.typed(each) for each in op.operands]
-    to.declare(f"declare {kind} @{name}({', '.join([*kinds, *(each.split()[0] for each in further)])})")
-    to.define(op.results[0], f"call {kind} @{name}({', '.join([*arguments, *further])})")
-
-
-_SUFFIXES = {"float": "f32", "double": "f64"}
-
-
-def _intrinsic(name: str, *further: str) -> Write:
-    """A function that LLVM expands; of `further` operands the value is given."""
-
-    def write(to: FunctionWriter, op: Operation) -> None:
-        _require_whole_floats(op)
+def _cast(opcode: str) -> Write:
+    def write(to: FunctionWriter, op: Operation, a: Value) -> Value:
         kind = llvm_type(op.results[0].type)
-        _call_intrinsic(f"llvm.{name}.{_SUFFIXES.get(kind, kind)}", to, op, *further)
+        if kind is a.type and opcode != "bitcast":
+            raise to.refused("a value has its type already")
+        return to.convert(opcode, a, kind)
 
-    return write
+    return write if opcode in {"bitcast", "ptrtoint", "inttoptr"} else _of_whole_floats(write)
+
+
+def _intrinsic(name: str) -> Write:
+    """A function that LLVM expands."""
+    return _of_whole_floats(lambda to, op, *given: to.intrinsic(llvm_type(op.results[0].type), name, *given))
 
 
 def _saturating(name: str) -> Write:
-    def write(to: FunctionWriter, op: Operation) -> None:
-        _require_whole_floats(op)
-        (value,) = op.operands
-        given = llvm_type(value.type)
-        _call_intrinsic(f"llvm.{name}.sat.{llvm_type(op.results[0].type)}.{_SUFFIXES.get(given, given)}", to, op)
+    def write(to: FunctionWriter, op: Operation, a: Value) -> Value:
+        return to.intrinsic(llvm_type(op.results[0].type), f"llvm.{name}.sat.{{}}.{a.type.suffix}", a)
 
-    return write
+    return _of_whole_floats(write)
 
 
 def _of_libm(name: str) -> Write:
-    def write(to: FunctionWriter, op: Operation) -> None:
-        _require_whole_floats(op)
-        _call_libm(to, op, name + "f" * (llvm_type(op.results[0].type) == "float"), tuple(op.operands))
+    def write(to: FunctionWriter, _: Operation, *given: Value) -> Value:
+        return _call_libm(to, name + "f" * (given[0].type is FLOAT), given)
 
-    return write
+    return _of_whole_floats(write)
 
 
-def _call_libm(to: FunctionWriter, op: Operation, name: str, operands: tuple[SSAValue, ...]) -> None:
+def _call_libm(to: FunctionWriter, name: str, given: Sequence[Value]) -> Value:
     count, kind = FUNCTIONS[name]
-    given = [llvm_type(each.type) for each in (*operands, *op.results)]
-    if given != [kind] * (count + 1):
-        raise _refuse(op, f"{name} takes {count} of {kind}")
-    to.declare(f"declare {kind} @{name}({', '.join([kind] * count)})")
-    to.define(op.results[0], f"call {kind} @{name}({', '.join(map(to.typed, operands))})")
+    if [each.type for each in given] != [kind] * count:
+        raise to.refused(f"{name} takes {count} of {kind}")
+    return to.intrinsic(kind, name, *given)
 
 
-def _compare(to: FunctionWriter, op: Operation) -> None:
-    _require_whole_floats(op)
-    first, second = op.operands
-    instruction = name_of(op).removeprefix("llvm.")
-    to.define(op.results[0], f"{instruction} {predicate(op)} {to.typed(first)}, {to.value(second)}")
+def _compare(to: FunctionWriter, op: Operation, a: Value, b: Value) -> Value:
+    return to.compare(predicate(op), a, b)
 
 
-def _select(to: FunctionWriter, op: Operation) -> None:
-    to.define(op.results[0], f"select {', '.join(map(to.typed, op.operands))}")
-
-
-def _negate(to: FunctionWriter, op: Operation) -> None:
-    _require_whole_floats(op)
-    to.define(op.results[0], f"fneg {to.typed(op.operands[0])}")
-
-
-def _same(to: FunctionWriter, op: Operation) -> None:
-    to.define_as(op.results[0], to.value(op.operands[0]))
-
-
-def _constant(to: FunctionWriter, op: Operation) -> None:
-    to.define_as(op.results[0], _number_text(op, attribute(op, "value"), op.results[0].type))
-
-
-def _number_text(op: Operation, value: Attribute, kind: Attribute) -> str:
-    text = llvm_type(kind)
-    if isinstance(value, IntegerAttr) and isinstance(kind, IntegerType):
-        bits = value.value.data % 2**kind.width.data
-        return str(bits) if kind.width.data > 1 else ("true" if bits else "false")
-    if isinstance(value, FloatAttr) and text in _SUFFIXES:
-        exact = value.value.data if text == "double" else struct.unpack("f", struct.pack("f", value.value.data))[0]
-        return f"0x{struct.unpack('Q', struct.pack('d', exact))[0]:016X}"
-    raise _refuse(op, f"a constant of {kind} is not executed on the host")
-
-
-def _zeros(to: FunctionWriter, op: Operation) -> None:
-    to.define_as(op.results[0], "zeroinitializer")
-
-
-def _address_of(to: FunctionWriter, op: Operation) -> None:
-    index = to.module.global_numbers[symbol(op, "global_name")]
-    addresses = to.made(f"load ptr, ptr {to.word(Word.GLOBALS)}")
-    to.define(op.results[0], f"load ptr, ptr {to.made(f'getelementptr ptr, ptr {addresses}, i64 {index}')}")
-
-
-def _address(to: FunctionWriter, op: Operation) -> None:
-    kind = to_element = attribute(op, "elem_type")
-    size_of(to_element)
-    indices = [to.typed(each) if isinstance(each, SSAValue) else f"i32 {each}" for each in address_indices(op)]
-    to.define(op.results[0], f"getelementptr {llvm_type(kind)}, {to.typed(op.operands[0])}, {', '.join(indices)}")
-
-
-def _extract(to: FunctionWriter, op: Operation) -> None:
-    places = ", ".join(map(str, numbers(op, "position")))
-    to.define(op.results[0], f"extractvalue {to.typed(op.operands[0])}, {places}")
-
-
-def _insert(to: FunctionWriter, op: Operation) -> None:
-    places = ", ".join(map(str, numbers(op, "position")))
-    whole, part = op.operands
-    to.define(op.results[0], f"insertvalue {to.typed(whole)}, {to.typed(part)}, {places}")
-
-
-def _load(to: FunctionWriter, op: Operation) -> None:
+def _constant(to: FunctionWriter, op: Operation) -> Value:
     kind = op.results[0].type
-    to.require_access(op.operands[0], size_of(kind), op)
-    to.define(op.results[0], f"load {llvm_type(kind)}, {to.typed(op.operands[0])}, align 1")
+    return _number(to, attribute(op, "value"), kind, llvm_type(kind))
 
 
-def _store(to: FunctionWriter, op: Operation) -> None:
-    value, pointer = op.operands
-    to.type(value.type, op)
-    to.require_access(pointer, size_of(value.type), op)
-    to.line(f"store {to.typed(value)}, {to.typed(pointer)}, align 1")
+def _number(to: FunctionWriter, value: Attribute, kind: Attribute, type_: Type) -> Value:
+    """A constant that the builder does not fold, because the width of its integers is not that of Python's."""
+    if isinstance(value, IntegerAttr) and isinstance(kind, IntegerType):
+        return operand(integer(value.value.data % 2**kind.width.data, type_), type_)
+    if isinstance(value, FloatAttr) and type_ in (FLOAT, DOUBLE):
+        return (real if type_ is FLOAT else double)(value.value.data, type_)
+    raise to.refused(f"a constant of {kind} is not executed on the host")
 
 
-def _length(to: FunctionWriter, op: Operation, value: SSAValue) -> str:
+def _zeros(_: FunctionWriter, op: Operation) -> Value:
+    return zero(llvm_type(op.results[0].type))
+
+
+# --- Aggregates and memory --------------------------------------------------------------------------------------------
+
+
+def _address_of(to: FunctionWriter, op: Operation) -> Value:
+    addresses = to.load(PTR, to.word(Word.GLOBALS))
+    return to.load(PTR, to.element(addresses, PTR, to.written.global_numbers[symbol(op, "global_name")]))
+
+
+def _address(to: FunctionWriter, op: Operation, base: Value, *_: Value) -> Value:
+    kind = attribute(op, "elem_type")
+    size_of(kind)
+    at = [to.value(each) if isinstance(each, SSAValue) else each for each in address_indices(op)]
+    return to.member(base, llvm_type(kind), *at)
+
+
+def _extract(to: FunctionWriter, op: Operation, whole: Value) -> Value:
+    return to.extract_value(whole, llvm_type(op.results[0].type), *numbers(op, "position"))
+
+
+def _insert(to: FunctionWriter, op: Operation, whole: Value, part: Value) -> Value:
+    return to.insert_value(whole, part, *numbers(op, "position"))
+
+
+def _load(to: FunctionWriter, op: Operation, pointer: Value) -> Value:
+    kind = op.results[0].type
+    to.require_access(pointer, size_of(kind))
+    return to.load(llvm_type(kind), pointer, align=1)
+
+
+def _store(to: FunctionWriter, op: Operation, value: Value, pointer: Value) -> None:
+    to.require_access(pointer, size_of(op.operands[0].type))
+    to.store(value, pointer, align=1)
+
+
+def _length(to: FunctionWriter, value: Value) -> Value:
     """A count of bytes in 64 bits."""
-    width = _width(op, value)
-    return to.value(value) if width == _BITS_OF_LENGTH else to.made(f"zext {to.typed(value)} to i64")
+    return to.convert("zext", value, I64)
 
 
-def _copy(to: FunctionWriter, op: Operation) -> None:
-    target, source, length = op.operands
-    size = _length(to, op, length)
-    to.require_range(target, size, op)
-    to.require_range(source, size, op)
-    to.spend_steps(to.made(f"lshr i64 {size}, {_BYTES_OF_STEP_LOG2}"))
-    to.declare("declare ptr @memmove(ptr, ptr, i64)")
-    to.line(f"call ptr @memmove({to.typed(target)}, {to.typed(source)}, i64 {size})")
+def _copy(to: FunctionWriter, _: Operation, target: Value, source: Value, length: Value) -> None:
+    size = _length(to, length)
+    to.require_range(target, size)
+    to.require_range(source, size)
+    to.spend_steps(to.shift_right_zero(size, _BYTES_OF_STEP_LOG2))
+    to.move_bytes(target, source, size)
 
 
-def _set(to: FunctionWriter, op: Operation) -> None:
-    target, value, length = op.operands
-    size = _length(to, op, length)
-    to.require_range(target, size, op)
-    to.spend_steps(to.made(f"lshr i64 {size}, {_BYTES_OF_STEP_LOG2}"))
-    to.declare("declare ptr @memset(ptr, i32, i64)")
-    byte = to.made(f"zext {to.typed(value)} to i32")
-    to.line(f"call ptr @memset({to.typed(target)}, i32 {byte}, i64 {size})")
+def _set(to: FunctionWriter, _: Operation, target: Value, value: Value, length: Value) -> None:
+    size = _length(to, length)
+    to.require_range(target, size)
+    to.spend_steps(to.shift_right_zero(size, _BYTES_OF_STEP_LOG2))
+    to.intrinsic(PTR, "memset", target, to.zext(value, I32), size)
 
 
 _BYTES_OF_STEP_LOG2 = 4
@@ -266,116 +204,90 @@ _STEPS_OF_CALL = 2**12
 """A call of the runtime, which is Python, takes the time of so many steps."""
 
 
-def _allocated(to: FunctionWriter, op: Operation, size: str) -> str:
-    to.spend_steps(str(_STEPS_OF_CALL))
-    allocate = to.made(f"load ptr, ptr {to.word(Word.ALLOCATE)}")
-    made = to.made(f"call ptr {allocate}(ptr %run, i64 {size}, i64 {to.site(op)})")
+def _allocate_on_stack(to: FunctionWriter, op: Operation, count: Value) -> Value:
+    each, number = size_of(attribute(op, "elem_type")), _length(to, count)
+    to.fail_if(to.compare("uge", number, 2**63 // max(each, 1)), Error.NO_MEMORY)
+    return _allocated(to, to.mul(number, each))
+
+
+def _allocated(to: FunctionWriter, size: Value) -> Value:
+    return _call_runtime(to, Word.ALLOCATE, PTR, size)
+
+
+def _call_runtime(to: FunctionWriter, which: Word, result: Type, *given: Value) -> Value:
+    to.spend_steps(_STEPS_OF_CALL)
+    made = to.call_at(to.load(PTR, to.word(which)), result, to.run, *given, to.site())
     to.require_no_error()
     return made
 
 
-def _allocate_on_stack(to: FunctionWriter, op: Operation) -> None:
-    count = _length(to, op, op.operands[0])
-    each = size_of(attribute(op, "elem_type"))
-    is_small = to.made(f"icmp ult i64 {count}, {2**63 // max(each, 1)}")
-    to.require_or(is_small, Error.NO_MEMORY, op)
-    to.define_as(op.results[0], _allocated(to, op, to.made(f"mul i64 {count}, {each}")))
-
-
-def _nothing(_: FunctionWriter, __: Operation) -> None:
+def _nothing(_: FunctionWriter, __: Operation, ___: Value) -> None:
     """A stack that is saved and restored: what a run allocates is released at its end."""
 
 
-def _branch(to: FunctionWriter, op: Operation) -> None:
-    to.take_step(op)
-    (target,) = op.successors
-    _jump(to, op, target, branch_operands(op)[0])
+# --- Control flow -----------------------------------------------------------------------------------------------------
 
 
-def _jump(to: FunctionWriter, op: Operation, target: Block, given: tuple[SSAValue, ...]) -> None:
-    for value, slot in to.jump_values(target, given):
-        to.line(f"store {value}, ptr {slot}")
-    to.line(f"br label %{to.block_label(target, op)}")
+def _branch(to: FunctionWriter, op: Operation, *given: Value) -> None:
+    branch_operands(op)
+    to.take_step()
+    to.branch(to.target(op.successors[0]), *given)
 
 
-def _branch_if(to: FunctionWriter, op: Operation) -> None:
-    to.take_step(op)
-    name = to.fresh()[1:]
-    to.line(f"br {to.typed(op.operands[0])}, label %yes{name}, label %not{name}")
-    for label, target, given in zip(("yes", "not"), op.successors, branch_operands(op), strict=True):
-        to.label(f"{label}{name}")
-        _jump(to, op, target, given)
+def _branch_if(to: FunctionWriter, op: Operation, condition: Value, *_: Value) -> None:
+    passed = [[*map(to.value, given)] for given in branch_operands(op)]
+    to.take_step()
+    first, second = map(to.target, op.successors)
+    if first is second:  # a block argument has one value for each predecessor
+        chosen = (to.select(condition, a, b) for a, b in zip(*passed, strict=True))
+        to.branch(first, *chosen)
+    else:
+        to.branch_if(condition, first, second, *passed)
 
 
-def _return(to: FunctionWriter, op: Operation) -> None:
-    given = [each.type for each in op.operands]
-    if given != ([] if to.result is None else [to.result]):
-        raise _refuse(op, "it returns another type than its function")
-    to.line(f"ret {to.typed(op.operands[0])}" if given else "ret void")
+def _return(to: FunctionWriter, op: Operation, *given: Value) -> None:
+    if [each.type for each in op.operands] != ([] if to.returned is None else [to.returned]):
+        raise to.refused("it returns another type than its function")
+    to.ret(*given)
 
 
-def _unreachable(to: FunctionWriter, op: Operation) -> None:
-    to.require_or("false", Error.UNREACHABLE, op)
-    to.line(to.zero_return())
+def _unreachable(to: FunctionWriter, _: Operation) -> None:
+    to.fail(Error.UNREACHABLE)
 
 
-def _call(to: FunctionWriter, op: Operation) -> None:
+def _call(to: FunctionWriter, op: Operation, *given: Value) -> Value | None:
     name = symbol(op, "callee")
-    operands = tuple(op.operands)
-    if name in to.module.function.functions:
-        _call_function(to, op, name, operands)
-    elif name in _RUNTIME:
-        kinds, result, write = _RUNTIME[name]
-        if tuple(map(llvm_type, (each.type for each in operands))) != kinds or len(op.results) != result:
-            raise _refuse(op, f"{name} takes {', '.join(kinds)}")
-        write(to, op)
-    elif name in FUNCTIONS and len(op.results) == 1:
-        _call_libm(to, op, name, operands)
-    else:
-        raise _refuse(op, f"@{name} is no function that the host provides")
+    if name in to.written.symbols:
+        return _call_function(to, op, name, given)
+    if name in _RUNTIME:
+        kinds, result, which, passed = _RUNTIME[name]
+        if tuple(each.type for each in given) != kinds or bool(op.results) != (result is not VOID):
+            raise to.refused(f"{name} takes {', '.join(kinds)}")
+        return _call_runtime(to, which, result, *given[passed])
+    if name in FUNCTIONS:
+        return _call_libm(to, name, given)
+    raise to.refused(f"@{name} is no function that the host provides")
 
 
-def _call_function(to: FunctionWriter, op: Operation, name: str, operands: tuple[SSAValue, ...]) -> None:
-    parameters, result = signature(to.module.function.functions[name])
-    if [each.type for each in operands] != [*parameters]:
-        raise _refuse(op, f"@{name} takes other values")
+def _call_function(to: FunctionWriter, op: Operation, name: str, given: Sequence[Value]) -> Value:
+    parameters, result = signature(to.written.function.functions[name])
+    if [each.type for each in op.operands] != [*parameters]:
+        raise to.refused(f"@{name} takes other values")
     if [each.type for each in op.results] != ([] if result is None else [result]):
-        raise _refuse(op, f"@{name} returns another type")
-    to.take_step(op)
-    arguments = ", ".join(["ptr %run", *map(to.typed, operands)])
-    text = f"call {'void' if result is None else llvm_type(result)} {to.module.symbol(name)}({arguments})"
-    if result is None:
-        to.line(text)
-    else:
-        to.define(op.results[0], text)
+        raise to.refused(f"@{name} returns another type")
+    to.take_step()
+    made = to.call(VOID if result is None else llvm_type(result), to.written.symbols[name], to.run, *given)
     to.require_no_error()
+    return made
 
 
-def _malloc(to: FunctionWriter, op: Operation) -> None:
-    to.define_as(op.results[0], _allocated(to, op, to.value(op.operands[-1])))
-
-
-def _free(to: FunctionWriter, op: Operation) -> None:
-    to.spend_steps(str(_STEPS_OF_CALL))
-    release = to.made(f"load ptr, ptr {to.word(Word.RELEASE)}")
-    to.line(f"call void {release}(ptr %run, {to.typed(op.operands[0])}, i64 {to.site(op)})")
-    to.require_no_error()
-
-
-def _copy_strided(to: FunctionWriter, op: Operation) -> None:
-    to.spend_steps(str(_STEPS_OF_CALL))
-    copy = to.made(f"load ptr, ptr {to.word(Word.COPY)}")
-    to.line(f"call void {copy}(ptr %run, {', '.join(map(to.typed, op.operands))}, i64 {to.site(op)})")
-    to.require_no_error()
-
-
-_RUNTIME: Mapping[str, tuple[tuple[str, ...], int, Write]] = {
-    "malloc": (("i64",), 1, _malloc),
-    "aligned_alloc": (("i64", "i64"), 1, _malloc),
-    "free": (("ptr",), 0, _free),
-    "memrefCopy": (("i64", "ptr", "ptr"), 0, _copy_strided),
+_RUNTIME: Mapping[str, tuple[tuple[Type, ...], Type, Word, slice]] = {
+    "malloc": ((I64,), PTR, Word.ALLOCATE, slice(0, 1)),
+    "aligned_alloc": ((I64, I64), PTR, Word.ALLOCATE, slice(1, 2)),
+    "free": ((PTR,), VOID, Word.RELEASE, slice(0, 1)),
+    "memrefCopy": ((I64, PTR, PTR), VOID, Word.COPY, slice(0, 3)),
 }
-"""Function of the runtime -> types of its operands, how many results it has, what writes a call."""
+"""Function of the runtime -> the types of its operands and of its result, what runs it, which operands that takes."""
 
 _BINARY = "add sub mul and or xor fadd fsub fmul fdiv"
 _CASTS = "trunc zext sext fptrunc fpext uitofp sitofp ptrtoint inttoptr bitcast"
@@ -388,23 +300,23 @@ _INSTRUCTIONS: dict[str, Write] = {
     **{f"llvm.{each}": _quotient(each) for each in ("udiv", "sdiv", "urem", "srem")},
     **{f"llvm.{each}": _shift(each) for each in ("shl", "lshr", "ashr")},
     **{f"llvm.{each}": _cast(each) for each in _CASTS.split()},
-    **{f"llvm.intr.{each}": _intrinsic(each) for each in f"{_EXPANDED} {_EXPANDED_INTEGERS}".split()},
+    **{f"llvm.intr.{each}": _intrinsic(f"llvm.{each}.{{}}") for each in f"{_EXPANDED} {_EXPANDED_INTEGERS}".split()},
     **{f"llvm.intr.{each}": _of_libm(each) for each in _OF_LIBM.split()},
-    "llvm.intr.fmuladd": _intrinsic("fma"),
+    "llvm.intr.fmuladd": _intrinsic("llvm.fma.{}"),
     "llvm.fptosi": _saturating("fptosi"),
     "llvm.fptoui": _saturating("fptoui"),
     "llvm.frem": _of_libm("fmod"),
-    "llvm.fneg": _negate,
+    "llvm.fneg": _of_whole_floats(lambda to, _, a: to.neg(a)),
     "llvm.icmp": _compare,
-    "llvm.fcmp": _compare,
-    "llvm.select": _select,
-    "llvm.freeze": _same,
+    "llvm.fcmp": _of_whole_floats(_compare),
+    "llvm.select": lambda to, _, condition, a, b: to.select(condition, a, b),
+    "llvm.freeze": lambda _, __, a: a,
     "llvm.mlir.constant": _constant,
     "llvm.mlir.zero": _zeros,
     "llvm.mlir.undef": _zeros,
     "llvm.mlir.poison": _zeros,
     "llvm.mlir.addressof": _address_of,
-    "llvm.getelementptr": _address,
+    GEPOp.name: _address,
     "llvm.extractvalue": _extract,
     "llvm.insertvalue": _insert,
     "llvm.load": _load,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ttnn_jit.kernels.llvm.types import DOUBLE, FLOAT, Type
+
 OPERANDS = {
     1: """acos acosh asin asinh atan atanh cbrt ceil cos cosh erf erfc exp exp2 expm1 fabs floor log log10 log1p log2
         nearbyint rint round roundeven sin sinh sqrt tan tanh tgamma lgamma trunc""",
@@ -9,10 +11,10 @@ OPERANDS = {
     3: "fma",
 }
 
-FUNCTIONS: dict[str, tuple[int, str]] = {
+FUNCTIONS: dict[str, tuple[int, Type]] = {
     name + suffix: (count, kind)
     for count, names in OPERANDS.items()
     for name in names.split()
-    for suffix, kind in (("", "double"), ("f", "float"))
+    for suffix, kind in (("", DOUBLE), ("f", FLOAT))
 }
-"""Name -> how many operands it takes, of which LLVM type."""
+"""Name -> how many operands it takes, of which type."""

@@ -96,6 +96,7 @@ class CheckedRun:
         self._room = _ALLOCATED + _ALLOCATED_PER_BYTE * given
         self._record = (ctypes.c_int64 * len(Word))()
         self._record[Word.STEPS] = _STEPS + _STEPS_PER_BYTE * given
+        self._record[Word.GENERATION] = 1
         self._globals = (ctypes.c_int64 * max(len(globals_), 1))(*(address for address, _ in globals_))
         self._record[Word.GLOBALS] = ctypes.addressof(self._globals)
         self._raised: BaseException | None = None

@@ -19,7 +19,7 @@ class Word(IntEnum):
     STEPS = 4
     """How many branches and calls may still be taken."""
     GENERATION = 5
-    """Changes when memory is released."""
+    """Begins at 1 and changes when memory is released."""
     RANGES = 6
     """How many ranges of memory there are."""
     TABLE = 7
