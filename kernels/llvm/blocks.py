@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 
 from ttnn_jit.kernels.llvm.instructions import Instructions, Operand
 from ttnn_jit.kernels.llvm.types import Type
@@ -41,16 +40,6 @@ class Blocks(Instructions):
         self.body.code.append(block)
         self.body.block = block
         return block.arguments
-
-    @contextmanager
-    def in_entry(self) -> Iterator[None]:
-        """``with b.in_entry():`` writes before the entry block's own instructions, wherever the builder is."""
-        body = self.body
-        code, body.code = body.code, body.in_entry
-        try:
-            yield
-        finally:
-            body.code = code
 
     def branch(self, target: Block, *given: Operand) -> None:
         """End the current block with a branch that passes `given`."""
@@ -100,7 +89,6 @@ class Blocks(Instructions):
             constants: Values that replace constants of the region, by type and text of the constant; of constants of
                 one text, all or none.
         """
-        assert not region.body.in_entry, "a region has no entry block of its own"
         arguments: dict[str, Value] = dict(zip(region.parameters, given, strict=True))
         substituted = _substitution(arguments, constants or {})
         first, *code = region.body.code

@@ -79,8 +79,7 @@ class FunctionBuilder(Builder):
     @property
     def text(self) -> FunctionText:
         """The text of the definition."""
-        entry, *code = self.body.code
         named = zip(self._parameters, self.parameters, strict=True)
         parameters = ", ".join(" ".join(filter(None, (each.type, each.attributes, made))) for each, made in named)
-        after_name = f"({parameters}) {self._attributes} {{\n{text_of([entry, *self.body.in_entry, *code])}\n}}"
+        after_name = f"({parameters}) {self._attributes} {{\n{text_of(self.body.code)}\n}}"
         return FunctionText.of(self._result, self.name, after_name, is_internal=self._is_internal)

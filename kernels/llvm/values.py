@@ -249,14 +249,13 @@ class Body:
 
     Attributes:
         code: Blocks, each followed by its instructions.
-        in_entry: Instructions that precede those of the entry block.
         block: The current block.
         is_rare: Whether the current block is on a rare path.
         names: Used names of values and blocks -> number of names derived from each.
         count: Number of unnamed values.
     """
 
-    __slots__ = ("block", "code", "count", "in_entry", "is_rare", "names")
+    __slots__ = ("block", "code", "count", "is_rare", "names")
 
     def __init__(self, inlining: Body | None = None) -> None:
         """An empty body, whose names avoid those of the body that it will inline, `inlining`."""
@@ -265,7 +264,6 @@ class Body:
         self.names["entry"] = 1
         self.block = Block("entry")
         self.code: list[Instruction | Block] = [self.block]
-        self.in_entry: list[Instruction | Block] = []
         self.is_rare = False
 
     def named(self, hint: str) -> str:

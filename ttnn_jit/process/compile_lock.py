@@ -93,19 +93,19 @@ def _promote_to_oldest_generation() -> None:
 
 
 @contextlib.contextmanager
-def interrupts_postponed() -> Iterator[None]:
-    """A block at whose end a KeyboardInterrupt that came inside of it is raised.
+def interrupts_postponed() -> Iterator[list[int]]:
+    """A block at whose end a KeyboardInterrupt that came inside of it is raised; it gets a list, which that makes true.
 
     llvmlite frees an object twice if an interrupt comes while it is freed. LLVM itself cannot be interrupted.
     """
     expected = threading.current_thread() is threading.main_thread()
     if not expected or _signal.getsignal(_signal.SIGINT) is not _signal.default_int_handler:
-        yield  # no interrupt is raised in this thread, or the program has its own signal handler
+        yield []  # no interrupt is raised in this thread, or the program has its own signal handler
         return
     received: list[int] = []
     try:
         _signal.signal(_signal.SIGINT, lambda number, _: received.append(number))
-        yield
+        yield received
     finally:
         _signal.signal(_signal.SIGINT, _signal.default_int_handler)
         if received:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -172,6 +175,69 @@ def test_a_function_that_calls_itself_and_one_without_a_wrapper_are_refused() ->
         run(called(again), torch.randn(8))
     with pytest.raises(CompileError, match=r"has @apply, and no @apply_helper, by which a runtime calls it"):
         run(called(HALF).replace("@apply_helper", "@other"), torch.randn(8))
+
+
+def test_an_interrupt_ends_a_function() -> None:
+    count = 2**20
+    text = called(HALF, count=count).replace("%next = llvm.add %i, %one : i64", "%next = llvm.add %i, %zero : i64")
+    program = module_of(text).program("main")
+    assert program.program
+    timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        program(torch.randn(count))
+    timer.join()
+
+
+def test_functions_that_call_each_other_too_deep_are_refused() -> None:
+    def chain(length: int) -> str:
+        bodies = [f"%z = llvm.call @c{k + 1}(%x) : (f32) -> f32" for k in range(length - 1)]
+        bodies.append("%z = llvm.fadd %x, %x : f32")
+        return "".join(
+            f"llvm.func @c{k}(%x: f32) -> f32 {{\n{body}\nllvm.return %z : f32\n}}\n" for k, body in enumerate(bodies)
+        )
+
+    body = "%y = llvm.call @c0(%x0) : (f32) -> f32"
+    x = torch.randn(8)
+    assert torch.equal(run(called(body, further=chain(63)), x), x + x)
+    assert all(each.matches for each in compared(called(body, further=chain(63)), x))
+    for length in (64, 3000):
+        with pytest.raises(CompileError, match=r"nest more than 64 deep"):
+            run(called(body, further=chain(length)), x)
+
+
+def test_a_function_of_many_operations_is_compiled_in_time_that_is_linear_in_them() -> None:
+    body = "\n".join(f"%q{k} = llvm.load %p0 : !llvm.ptr -> f32" for k in range(3000)) + "\n" + HALF
+    x = torch.randn(8)
+    assert torch.equal(run(called(body), x), x * 0.5)
+    with pytest.raises(CompileError, match=r"more than 32,768 scalars"):
+        run(called("%q = llvm.mlir.zero : !llvm.array<32768 x i8>\n" + HALF), x)
+
+
+def test_threads_run_one_program_at_a_time_of_their_own() -> None:
+    made = module_of(called(HALF, count=1000))
+    program = made.program("main")
+    inputs = [torch.randn(1000) for _ in range(40)]
+    with ThreadPoolExecutor(4) as pool:
+        results = [*pool.map(program, inputs)]
+    assert all(torch.equal(result, x * 0.5) for (result,), x in zip(results, inputs, strict=True))
+
+
+def test_blocks_are_in_any_order_and_both_targets_of_a_branch_may_be_one() -> None:
+    body = """%c = llvm.fcmp "olt" %x0, %x1 : f32
+        llvm.br ^bb8(%x0 : f32)
+       ^bb7:
+        %y = llvm.fadd %w, %v : f32
+        llvm.br ^bb9
+       ^bb8(%v: f32):
+        llvm.cond_br %c, ^bb6(%v : f32), ^bb6(%x1 : f32)
+       ^bb6(%w: f32):
+        llvm.br ^bb7
+       ^bb9:"""
+    text = called(body, ["f32", "f32"])
+    x, y = torch.randn(8), torch.randn(8)
+    assert torch.equal(run(text, x, y), torch.minimum(x, y) + x)
+    assert all(each.matches for each in compared(text, x, y))
 
 
 def test_a_result_of_another_shape_is_refused() -> None:

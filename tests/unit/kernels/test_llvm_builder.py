@@ -308,18 +308,6 @@ def test_members_of_an_aggregate_are_those_in_memory():
     assert native(f.text, "f", 1)(1) == 1001
 
 
-def test_what_is_written_in_the_entry_precedes_what_it_has():
-    f = function_of("n")
-    with f.count("i", f.parameters[0]) as loop:
-        with f.in_entry():
-            slot = f.alloca(I64, hint="slot")
-            f.store(i64(7), slot)
-        known = f.load(I64, slot)
-        f.store(f.add(known, loop.index), slot)
-    f.ret(f.load(I64, slot))
-    assert native(f.text, "f", 1)(4) == 7 + 0 + 1 + 2 + 3
-
-
 @pytest.mark.parametrize(("opcode", "expected"), [("urem", 5), ("sub", 33), ("srem", 5)])
 def test_an_instruction_by_its_opcode_does_not_fold(opcode, expected):
     f = function_of()

@@ -1,7 +1,7 @@
 """Functions of the checks: one finds the range of memory in which an access lies, one notes the first error.
 
-Every access has a record on the stack with the range in which its last access lay. While addresses stay in that range
-a check is three comparisons; otherwise `FIND_RANGE` looks the address up.
+Every operation that accesses memory has three words of the run with the range in which its last access lay. While
+addresses stay in that range a check is three comparisons; otherwise `FIND_RANGE` looks the address up.
 """
 
 from __future__ import annotations
@@ -16,15 +16,10 @@ from ttnn_jit.runtime.native.run_record import Error, Word
 FAIL = "fail"
 """The symbol of a function that notes an error: (record, error, site, address, bytes)."""
 FIND_RANGE = "find_range"
-"""The symbol of a function: (record, address, bytes, site, record of the access) -> whether they lie in a range."""
+"""The symbol of a function: (record, address, bytes, site, words of the access) -> whether they lie in a range."""
 
 RUN = Parameter("run", PTR)
 """The first parameter of every function: the record of the run."""
-SEEN = array(3, I64)
-"""The record of an access: the first byte of the range, the last byte at which an access may begin, the generation.
-
-Zeros are a range that no access finds, because the first generation is 1.
-"""
 
 
 def word(b: Builder, run: Value, which: Word) -> Value:

@@ -9,7 +9,7 @@ from xdsl.dialects.llvm import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir import Block as TextBlock
 
-from ttnn_jit.codegen.checked.access_checks import FAIL, FIND_RANGE, RUN, SEEN, check_functions, word
+from ttnn_jit.codegen.checked.access_checks import FAIL, FIND_RANGE, RUN, check_functions, word
 from ttnn_jit.codegen.checked.value_types import llvm_type
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.cpu_module.cpu_functions import CpuFunction
@@ -24,7 +24,7 @@ from ttnn_jit.kernels.llvm.types import I1, I64, PTR, VOID, Type
 from ttnn_jit.kernels.llvm.values import Block, Value, i64, zero
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.native.run_record import ENTRY, Error, Word
+from ttnn_jit.runtime.native.run_record import ENTRY, SEEN_WORDS, Error, Word
 
 MAX_VALUE_BYTES = 2**12
 """A value of more bytes is refused: it would be held in registers or on the stack."""
@@ -128,6 +128,7 @@ class FunctionWriter(FunctionBuilder):
         super().__init__(written.symbols[name], written.shared, [RUN, *given], result, is_internal=True)
         self.run = self.parameters[0]
         self._values: dict[SSAValue, Value] = dict(zip(arguments, self.parameters[1:], strict=True))
+        self._seen = self.load(PTR, self.word(Word.SEEN))
         self._failed = self.new_block("failed")
         self._blocks: dict[TextBlock, Block] = {}
 
@@ -233,26 +234,25 @@ class FunctionWriter(FunctionBuilder):
 
     def require_access(self, pointer: Value, size: int) -> None:
         """Leave the function unless `size` bytes at a pointer lie in a known range."""
-        seen, address = self._seen(), self.convert("ptrtoint", pointer, I64)
+        site, address = self.site(), self.convert("ptrtoint", pointer, I64)
+        seen = self._seen_at(site)
         low, last, known = (self.load(I64, self.element(seen, I64, index)) for index in range(3))
         generation = self.load(I64, self.word(Word.GENERATION))
         is_before, is_after = self.compare("ult", address, low), self.compare("ugt", address, last)
         is_unknown = self.bit_or(self.bit_or(is_before, is_after), self.compare("ne", generation, known))
         with self.when(is_unknown, "look", is_rare=True):
-            self._find_range(address, i64(size), seen)
+            self._find_range(address, i64(size), site)
 
     def require_range(self, pointer: Value, size: Value) -> None:
         """Leave the function unless as many bytes as an i64 says lie in a known range."""
-        self._find_range(self.convert("ptrtoint", pointer, I64), size, self._seen())
+        self._find_range(self.convert("ptrtoint", pointer, I64), size, self.site())
 
-    def _seen(self) -> Value:
-        with self.in_entry():
-            made = self.alloca(SEEN)
-            self.store(zero(SEEN), made)
-        return made
+    def _seen_at(self, site: Value) -> Value:
+        """The address of the words of an access."""
+        return self.element(self._seen, I64, self.mul(site, SEEN_WORDS))
 
-    def _find_range(self, address: Value, size: Value, seen: Value) -> None:
-        found = self.call(I1, FIND_RANGE, self.run, address, size, self.site(), seen)
+    def _find_range(self, address: Value, size: Value, site: Value) -> None:
+        found = self.call(I1, FIND_RANGE, self.run, address, size, site, self._seen_at(site))
         self._leave_if(self.bit_not(found))
 
     def spend_steps(self, count: Operand) -> Value:
@@ -263,8 +263,10 @@ class FunctionWriter(FunctionBuilder):
         return left
 
     def take_step(self) -> None:
-        """Leave the function if it has taken too many steps."""
-        self.fail_if(self.compare("sle", self.spend_steps(1), 0), Error.TOO_LONG)
+        """Leave the function if it has taken too many steps, or the run is interrupted."""
+        with self.when(self.compare("slt", self.spend_steps(1), 0), "extend", is_rare=True):
+            self.call_at(self.load(PTR, self.word(Word.EXTEND)), VOID, self.run, self.site())
+            self.require_no_error()
 
 
 Write = Callable[..., Value | None]

@@ -39,6 +39,10 @@ _REASONS = {
 }
 
 
+_FAST_ISEL_SCALARS = 1500
+"""The time of LLVM's optimising code generator grows with the square of a function: beyond so many, it is not used."""
+
+
 class HostCall:
     """A call of a function of the host's module.
 
@@ -72,7 +76,8 @@ class HostCall:
         wrapped = [Wrapped(each.data_ptr(), each.numel() * each.element_size(), tuple(each.shape)) for each in passed]
         contents = list(map(_buffer, self.function.global_bytes.values()))
         globals_ = [(each.ctypes.data, each.nbytes) for each in contents]
-        run = CheckedRun(code, wrapped, globals_, sum(each.volume * each.dtype.torch.itemsize for each in self.results))
+        result_bytes = sum(each.volume * each.dtype.torch.itemsize for each in self.results)
+        run = CheckedRun(code, wrapped, globals_, result_bytes, len(sites))
         try:
             address = run.run()
             if returns_nothing(self.function):
@@ -112,7 +117,7 @@ class HostCall:
     def _compiled(self) -> tuple[CheckedCode, tuple[Operation, ...]]:
         made = checked_text(self.function)
         try:
-            return _code_of(made.text), made.sites
+            return _code_of(made.text, fast_isel=self.function.scalars > _FAST_ISEL_SCALARS), made.sites
         except InternalError as error:
             raise CompileError(
                 f"@{self.function.name} of the host's module is no valid LLVM: {error.message.splitlines()[0]}",
@@ -148,9 +153,9 @@ class HostCall:
 
 
 @lru_cache(maxsize=256)
-def _code_of(text: str) -> CheckedCode:
+def _code_of(text: str, *, fast_isel: bool) -> CheckedCode:
     """Native code stays mapped as long as the process runs, so that equal texts share it."""
-    return CheckedCode(assemble(LlvmModule(text), isa_of_this_host()))
+    return CheckedCode(assemble(LlvmModule(text, fast_isel=fast_isel), isa_of_this_host()))
 
 
 def returns_nothing(function: CpuFunction) -> bool:

@@ -24,6 +24,7 @@ from ttnn_jit.frontend.ir.lowering import FunctionLowering, callee_of
 from ttnn_jit.frontend.ir.texts import functions_in
 from ttnn_jit.ops.families.text_operation import DenseNumbers, numbers_in_torch
 from ttnn_jit.process.cached_property import cached_property
+from ttnn_jit.process.compile_lock import compiling
 from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.runtime.programs.torch_run import run_on_torch
 from ttnn_jit.specs.options import CompileOptions
@@ -92,10 +93,11 @@ class TextModule:
         Raises:
             CompileError: An op of it is not executed here.
         """
-        if name not in self._programs:
-            lowering = FunctionLowering(self.functions, self.target, name, self.mesh)
-            self._programs[name] = TextProgram(self, lowering.lower_function(self.functions[name]))
-        return self._programs[name]
+        with compiling():
+            if name not in self._programs:
+                lowering = FunctionLowering(self.functions, self.target, name, self.mesh)
+                self._programs[name] = TextProgram(self, lowering.lower_function(self.functions[name]))
+            return self._programs[name]
 
     def program_of(self, op: Operation, inputs: Sequence[SSAValue], *, on_mesh: bool = False) -> TextProgram:
         """The program of one op that reads `inputs`, on one device or on all of them.
@@ -155,13 +157,18 @@ class TextProgram:
         self.results = lowered.results
         self._part_programs: dict[int, Program] = {}
 
-    @cached_property
+    @property
     def program(self) -> Program:
-        """The compiled program; of one with several parts, the last.
+        """The compiled program, made once; of one with several parts, the last.
 
         Raises:
             CompileError: A stage refuses it, or a function of the host's module is not executed here.
         """
+        with compiling():  # another thread finds what the first one makes, which consumes the lowered modules
+            return self._program
+
+    @cached_property
+    def _program(self) -> Program:
         for number, part in enumerate(self.lowered.parts):
             if part.results:
                 self._part_programs[number] = self._module.compiled(part.module)

@@ -15,15 +15,17 @@ from xdsl.ir import Attribute, Operation
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.cpu_module.instruction_attributes import attribute, symbol
-from ttnn_jit.dialects.cpu_module.memory_layout import size_of
+from ttnn_jit.dialects.cpu_module.memory_layout import scalars_in, size_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.text_attributes import name_of, value_of
 from ttnn_jit.ops.families.text_operation import DenseNumbers
 from ttnn_jit.process.dataclass import dataclass
 
 HELPER_SUFFIX = "_helper"
-MAX_OPS = 20_000
-"""Functions that have more together are refused."""
+MAX_SCALARS = 2**15
+"""Functions whose operations have more together are refused: LLVM takes a tenth of a millisecond for each."""
+MAX_DEPTH = 64
+"""Calls inside of calls; more are refused, because each takes room on the stack of the calling thread."""
 MAX_GLOBAL_BYTES = 2**30
 MAX_FRAME_BYTES = 2**20
 """Values of functions that call each other lie on the stack of the calling thread; more bytes of them are refused."""
@@ -39,6 +41,7 @@ class CpuFunction:
         functions: Functions with a body by name: the entry, and those that it calls.
         externals: The names of functions without a body that these call.
         globals: The globals that these read, by name.
+        scalars: How many scalars their operations have as results, at least one each.
     """
 
     name: str
@@ -46,6 +49,7 @@ class CpuFunction:
     functions: Mapping[str, FuncOp]
     externals: frozenset[str]
     globals: Mapping[str, GlobalOp]
+    scalars: int
 
     @property
     def ranks(self) -> tuple[int, ...] | None:
@@ -83,7 +87,7 @@ def cpu_function(op: Operation, name: str) -> CpuFunction:
         )
     reached = _Reached(symbols)
     reached.visit(name + HELPER_SUFFIX, op)
-    return CpuFunction(name, entry, reached.functions, frozenset(reached.externals), reached.globals)
+    return CpuFunction(name, entry, reached.functions, frozenset(reached.externals), reached.globals, reached.scalars)
 
 
 def _symbols_beside(op: Operation) -> dict[str, Operation]:
@@ -122,14 +126,15 @@ class _Reached:
     def __init__(self, symbols: Mapping[str, Operation]) -> None:
         self._symbols = symbols
         self._open: list[str] = []
-        self._ops = 0
+        self._depths: dict[str, int] = {}
         self._bytes = 0
+        self.scalars = 0
         self.functions: dict[str, FuncOp] = {}
         self.externals: set[str] = set()
         self.globals: dict[str, GlobalOp] = {}
 
-    def visit(self, name: str, caller: Operation) -> None:
-        """Add a function that `caller` calls."""
+    def visit(self, name: str, caller: Operation) -> int:
+        """Add a function that `caller` calls; gives how deep calls in it nest."""
         function = self._symbols.get(name)
         if not isinstance(function, FuncOp):
             raise CompileError(f"the host's module has no function @{name}", location=location_of(caller))
@@ -137,25 +142,32 @@ class _Reached:
             raise CompileError(f"@{name} of the host's module calls itself", location=location_of(caller))
         if function.body.first_block is None:
             self.externals.add(name)
-        elif name not in self.functions:
+            return 0
+        if len(self._open) + self._depths.get(name, 1) > MAX_DEPTH:
+            raise CompileError(
+                f"calls of functions of the host nest more than {MAX_DEPTH} deep", location=location_of(caller)
+            )
+        if name not in self._depths:
             self.functions[name] = function
             self._open.append(name)
-            for op in function.body.walk():
-                self._visit_op(op)
+            self._depths[name] = 1 + max(map(self._visit_op, function.body.walk()), default=0)
             self._open.pop()
+        return self._depths[name]
 
-    def _visit_op(self, op: Operation) -> None:
-        self._ops += 1
+    def _visit_op(self, op: Operation) -> int:
+        """Count an operation; gives how deep calls in it nest."""
+        self.scalars += max(1, sum(scalars_in(each.type) for each in op.results))
         self._bytes += sum(map(_frame_bytes, op.results))
-        if self._ops > MAX_OPS or self._bytes > MAX_FRAME_BYTES:
+        if self.scalars > MAX_SCALARS or self._bytes > MAX_FRAME_BYTES:
             raise CompileError(
-                f"a function of the host with more than {MAX_OPS:,} operations, or {MAX_FRAME_BYTES:,} bytes of values",
+                f"a function of the host with more than {MAX_SCALARS:,} scalars or {MAX_FRAME_BYTES:,} bytes of values",
                 location=location_of(op),
             )
         if name_of(op) == "llvm.call":
-            self.visit(symbol(op, "callee"), op)
-        elif name_of(op) == "llvm.mlir.addressof":
+            return self.visit(symbol(op, "callee"), op)
+        if name_of(op) == "llvm.mlir.addressof":
             self._visit_global(symbol(op, "global_name"), op)
+        return 0
 
     def _visit_global(self, name: str, user: Operation) -> None:
         found = self._symbols.get(name)

@@ -39,6 +39,17 @@ def size_of(kind: Attribute) -> int:
             return _scalar_bytes(kind)
 
 
+def scalars_in(kind: Attribute) -> int:
+    """The number of scalars that a value consists of."""
+    match kind:
+        case LLVMStructType():
+            return sum(map(scalars_in, kind.types.data))
+        case LLVMArrayType():
+            return kind.size.data * scalars_in(kind.type)
+        case _:
+            return 1
+
+
 def alignment_of(kind: Attribute) -> int:
     """The alignment of a type, in bytes.
 

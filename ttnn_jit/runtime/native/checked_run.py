@@ -10,10 +10,11 @@ import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ttnn_jit.process.compile_lock import interrupts_postponed
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.native.executable import mapped
 from ttnn_jit.runtime.native.image import Image
-from ttnn_jit.runtime.native.run_record import ENTRY, Error, Word
+from ttnn_jit.runtime.native.run_record import ENTRY, SEEN_WORDS, Error, Word
 
 _WORD_BYTES = 8
 WRAPPED_WORDS = 4
@@ -22,6 +23,7 @@ _MAX_ALLOCATIONS = 4096
 _ALIGNMENT = 64
 
 _STEPS = 2**24
+"""After so many steps it is asked whether the run goes on: whether there was no interrupt."""
 _STEPS_PER_BYTE = 2**12
 """A product of matrices of n x n floats takes n / 12 steps for each of its 12 n**2 bytes."""
 _ALLOCATED = 2**26
@@ -83,10 +85,16 @@ class CheckedRun:
         tensors: What it is called with.
         globals_: Addresses and bytes of the globals.
         result_bytes: The bytes of what it returns, which bounds what it may allocate.
+        sites: The number of its operations that may fail.
     """
 
     def __init__(
-        self, code: CheckedCode, tensors: Sequence[Wrapped], globals_: Sequence[tuple[int, int]], result_bytes: int
+        self,
+        code: CheckedCode,
+        tensors: Sequence[Wrapped],
+        globals_: Sequence[tuple[int, int]],
+        result_bytes: int,
+        sites: int,
     ) -> None:
         self._code = code
         self._tensors = tensors
@@ -95,10 +103,13 @@ class CheckedRun:
         given = sum(nbytes for _, nbytes in self._given) + result_bytes
         self._room = _ALLOCATED + _ALLOCATED_PER_BYTE * given
         self._record = (ctypes.c_int64 * len(Word))()
-        self._record[Word.STEPS] = _STEPS + _STEPS_PER_BYTE * given
+        self._steps = _STEPS + _STEPS_PER_BYTE * given
         self._record[Word.GENERATION] = 1
+        self._seen = (ctypes.c_int64 * max(SEEN_WORDS * sites, 1))()
+        self._record[Word.SEEN] = ctypes.addressof(self._seen)
         self._globals = (ctypes.c_int64 * max(len(globals_), 1))(*(address for address, _ in globals_))
         self._record[Word.GLOBALS] = ctypes.addressof(self._globals)
+        self._interrupts: list[int] = []
         self._raised: BaseException | None = None
         self._callbacks = self._callback_words()
 
@@ -119,7 +130,8 @@ class CheckedRun:
             self._given.append((ctypes.addressof(each), ctypes.sizeof(each)))
         self._held = (words, held)
         self._write_table()
-        self._code.function(ctypes.addressof(self._record), ctypes.addressof(words))
+        with interrupts_postponed() as self._interrupts:  # else one would be lost that comes as a callback begins
+            self._code.function(ctypes.addressof(self._record), ctypes.addressof(words))
         if self._raised is not None:
             raise self._raised
         if self._record[Word.ERROR]:
@@ -167,6 +179,7 @@ class CheckedRun:
         callbacks: list[tuple[Word, Any, Callable[..., Any]]] = [
             (Word.ALLOCATE, ctypes.CFUNCTYPE(pointer, pointer, number, number), self._allocate),
             (Word.RELEASE, ctypes.CFUNCTYPE(None, pointer, number, number), self._release),
+            (Word.EXTEND, ctypes.CFUNCTYPE(None, pointer, number), self._extend),
             (Word.COPY, ctypes.CFUNCTYPE(None, pointer, number, number, number, number), self._copy),
         ]
         made = [(word, kind(self._guarded(function))) for word, kind, function in callbacks]
@@ -214,6 +227,13 @@ class CheckedRun:
             raise CheckedError(Error.RELEASED, site, address)
         self._record[Word.GENERATION] += 1
         self._write_table()
+
+    def _extend(self, site: int) -> None:
+        if self._steps <= 0 or self._interrupts:
+            raise CheckedError(Error.TOO_LONG, site)
+        granted = min(self._steps, _STEPS)
+        self._steps -= granted
+        self._record[Word.STEPS] += granted
 
     def _copy(self, element_bytes: int, source: int, destination: int, site: int) -> None:
         """`memrefCopy` of MLIR's runtime: unranked memrefs, each a rank and the address of its descriptor."""

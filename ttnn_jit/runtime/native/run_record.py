@@ -17,7 +17,7 @@ class Word(IntEnum):
     BYTES = 3
     """How many bytes it has."""
     STEPS = 4
-    """How many branches and calls may still be taken."""
+    """How many branches and calls may be taken before `EXTEND` is asked for more."""
     GENERATION = 5
     """Begins at 1 and changes when memory is released."""
     RANGES = 6
@@ -34,6 +34,15 @@ class Word(IntEnum):
     """The address of the addresses of the globals."""
     RESULT = 12
     """What the function returned."""
+    SEEN = 13
+    """The address of `SEEN_WORDS` words for each operation that may fail."""
+    EXTEND = 14
+    """The address of a function that grants more steps, or fails: (record, site)."""
+
+
+SEEN_WORDS = 3
+"""The words of an access: the first byte of the range in which the last one lay, the last byte at which one may begin
+in it, the generation. Zeros are a range that no access finds, because the first generation is 1."""
 
 
 class Error(IntEnum):
