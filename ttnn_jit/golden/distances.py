@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 OVERFLOW = 2.0**128
 """The value of an infinity in a distance: the first power of two that no element type holds."""
 _SMALLEST_NORMAL = 2.0**-126
+_SMALLEST_NORMAL_OF_FLOAT64 = 2.0**-1022
+_MANTISSA_BITS_OF_FLOAT64 = 52
 _HUGE = 2.0**500
 _BLOCK_WIDTH = 16
 """Elements of a row of block floats that share an exponent."""
@@ -73,15 +75,19 @@ class CorrelationSums:
         self._product = 0.0
         self._all_nan, self._any, self._is_equal = [True, True], [False, False], True
 
-    def add(self, expected: torch.Tensor, actual: torch.Tensor) -> None:
-        """Take in a part of each tensor."""
+    def add(self, expected: torch.Tensor, actual: torch.Tensor, *, is_plain: bool = False) -> None:
+        """Take in a part of each tensor; one that `is_plain` has no element beyond 2^500, infinity or NaN."""
         import torch
 
         pair = expected, actual
-        self._all_nan = [known and bool(x.isnan().all()) for known, x in zip(self._all_nan, pair, strict=True)]
+        self._all_nan = [
+            known and not is_plain and bool(x.isnan().all()) for known, x in zip(self._all_nan, pair, strict=True)
+        ]
         self._any = [known or bool(x.any()) for known, x in zip(self._any, pair, strict=True)]
-        a, b = (torch.nan_to_num(x, nan=0.0, posinf=0.0, neginf=0.0).clamp(-_HUGE, _HUGE) for x in pair)
-        self._is_equal &= torch.equal(a, b)
+        if not is_plain:
+            pair = tuple(torch.nan_to_num(x, nan=0.0, posinf=0.0, neginf=0.0).clamp(-_HUGE, _HUGE) for x in pair)
+        a, b = pair
+        self._is_equal = self._is_equal and torch.equal(a, b)
         means, count = [float(a.mean()), float(b.mean())], a.numel()
         a, b = a - means[0], b - means[1]
         off = [mean - known for mean, known in zip(means, self._means, strict=True)]
@@ -110,7 +116,12 @@ def unit_in_last_place(
     """Per element of a float64 tensor, the spacing of numbers with `mantissa_bits`, by default of float32's range."""
     import torch
 
-    _, exponent = torch.frexp(reference.abs().clamp(min=smallest_normal))  # frexp(0) has the exponent 0
+    magnitude = reference.abs().clamp_(min=smallest_normal)
+    if smallest_normal * 2.0**-mantissa_bits >= _SMALLEST_NORMAL_OF_FLOAT64:  # every unit is 2^n of a normal n
+        exponent = magnitude.view(torch.int64).bitwise_right_shift_(_MANTISSA_BITS_OF_FLOAT64)
+        unit: torch.Tensor = exponent.sub_(mantissa_bits).bitwise_left_shift_(_MANTISSA_BITS_OF_FLOAT64)
+        return unit.view(torch.float64)
+    _, exponent = torch.frexp(magnitude)  # frexp(0) has the exponent 0
     return torch.ldexp(torch.ones_like(reference), exponent - 1 - mantissa_bits)
 
 

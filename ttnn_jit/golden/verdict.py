@@ -9,18 +9,16 @@ decides nothing: it is undefined for a constant, and x correlates with 1000 x.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from ttnn_jit.golden.distances import (
     OVERFLOW,
-    CorrelationSums,
     as_integers,
     correlation,
     index_of_largest,
     is_close_by_torch,
-    place_in,
     unit_in_last_place,
     unit_of_block,
 )
@@ -31,11 +29,13 @@ if TYPE_CHECKING:
 
     from ttnn_jit.specs.dtypes import DataType
 
-_HALF_ULP_SLACK = 1.0 + 2.0**-20
+HALF_ULP_SLACK = 1.0 + 2.0**-20
 """The factor of a bound that allows for the rounding of the float64 golden itself."""
-_PART = 2**22
-"""Elements of a large result that are judged at a time: each takes some hundred bytes meanwhile."""
-_SMALLEST_NORMAL = 2.0**-126
+_LARGE = 2**22
+"""Elements from which on a result is judged part by part: each takes some hundred bytes meanwhile."""
+_SMALL = 2.0**-400
+"""A magnitude whose square is a number, and so is that of its reciprocal."""
+SMALLEST_NORMAL = 2.0**-126
 """Smaller magnitudes are flushed to zero by chips, and by products of bfloat16 on every target."""
 
 
@@ -62,6 +62,7 @@ class Tolerance:
         noise: Gives estimates, per element, of the change of the golden when its operands change by their own
             tolerances, each at least the one before; infinite where float32 gives no number. It is called only where
             the other parts do not suffice, and asked until one does.
+        noise_at: As `noise`, of the elements at some places in row-major order alone; None: it is not known so.
         by_rms: Judge the root mean square of all differences, not each element.
     """
 
@@ -69,6 +70,7 @@ class Tolerance:
     atol: float = 0.0
     relative: float = 0.0
     noise: Callable[[], Iterable[torch.Tensor]] | None = None
+    noise_at: Callable[[torch.Tensor], Iterable[torch.Tensor]] | None = None
     by_rms: bool = False
 
     def __str__(self) -> str:
@@ -114,9 +116,9 @@ def judge(got: torch.Tensor, golden: torch.Tensor, result_format: ResultFormat, 
     """The verdict on `got` and its `golden`, which has the same shape and is float64 or integers."""
     if result_format.dtype.is_integer:
         return _judge_integers(got, as_integers(golden, result_format.dtype), tolerance)
-    if got.numel() > _PART and not tolerance.by_rms and not result_format.dtype.is_block_float:
+    if got.numel() > _LARGE and not tolerance.by_rms and not result_format.dtype.is_block_float:
         return _judge_parts(got, golden, result_format, tolerance)
-    pair = _Comparison.of(got, golden, result_format)
+    pair = Comparison.of(got, golden, result_format)
     differing = (pair.result.isnan() != pair.exact.isnan()).nonzero()
     first = tuple(differing[0].tolist()) if len(differing) else None
     reason = _reason(pair, result_format, tolerance)
@@ -133,7 +135,7 @@ def judge(got: torch.Tensor, golden: torch.Tensor, result_format: ResultFormat, 
     )
 
 
-class _Comparison(NamedTuple):
+class Comparison(NamedTuple):
     """A result and its golden, in float64.
 
     Attributes:
@@ -141,37 +143,41 @@ class _Comparison(NamedTuple):
         exact: The golden, infinite where the result's type overflows.
         distance: Their distance; 0 where one is NaN, infinite where only an infinity is right.
         unit: The unit in the last place.
+        is_plain: All elements are numbers in the range of the type.
     """
 
     result: torch.Tensor
     exact: torch.Tensor
     distance: torch.Tensor
     unit: torch.Tensor
+    is_plain: bool = False
 
     @property
     def ulp(self) -> torch.Tensor:
         """The distance in units."""
         import torch
 
+        if self.is_plain:
+            return self.distance / self.unit
         return torch.where(self.distance > 0, self.distance / self.unit, 0.0)
 
-    def where(self, judged: torch.Tensor) -> _Comparison:
+    def where(self, judged: torch.Tensor) -> Comparison:
         """The comparison of the elements of `judged` alone; the others become equal."""
         result, exact, distance = (each.masked_fill(~judged, 0.0) for each in self[:3])
-        return _Comparison(result, exact, distance, self.unit)
+        return Comparison(result, exact, distance, self.unit, self.is_plain)
 
     def exceeds(self, allowed: torch.Tensor) -> torch.Tensor:
         """Where the distance is larger than `allowed`."""
-        return self.distance.isinf() | (self.distance > 0) & ~(self.distance <= _HALF_ULP_SLACK * allowed)
+        return self.distance.isinf() | (self.distance > 0) & ~(self.distance <= HALF_ULP_SLACK * allowed)
 
     @staticmethod
-    def of(got: torch.Tensor, golden: torch.Tensor, result_format: ResultFormat) -> _Comparison:
+    def of(got: torch.Tensor, golden: torch.Tensor, result_format: ResultFormat) -> Comparison:
         """The comparison of a result with its golden."""
         result = got.double()
-        return _Comparison.compare(result, _with_flushed_nan(golden.double(), result, result_format), result_format)
+        return Comparison.compare(result, _with_flushed_nan(golden.double(), result, result_format), result_format)
 
     @staticmethod
-    def compare(result: torch.Tensor, golden: torch.Tensor, result_format: ResultFormat) -> _Comparison:
+    def compare(result: torch.Tensor, golden: torch.Tensor, result_format: ResultFormat) -> Comparison:
         """The comparison of a result with a golden, which may exceed the range of the type."""
         import torch
 
@@ -183,6 +189,9 @@ class _Comparison(NamedTuple):
             judged = _is_in_finite_block(exact)
         else:
             form = dtype.mantissa_bits, dtype.smallest_normal
+            if golden.numel() and all(float(each.abs().amax()) <= largest for each in (golden, result)):
+                unit = unit_in_last_place(golden, *form)
+                return Comparison(result, golden, (result - golden).abs_(), unit, is_plain=True)
             last = unit_in_last_place(golden.new_tensor(largest), *form)
             exact = torch.where(golden.abs() >= largest + last / 2, golden.sign() * math.inf, golden)
             unit = torch.where(golden.isfinite(), unit_in_last_place(golden, *form), last)
@@ -191,12 +200,12 @@ class _Comparison(NamedTuple):
         beyond = OVERFLOW if dtype.is_block_float else 2.0 * (largest / 2 + float(last) / 2)
         distance = (result.clamp(-beyond, beyond) - (exact if dtype.is_block_float else golden)).abs()
         excluded = (result == exact) | result.isnan() | exact.isnan() | ~judged
-        return _Comparison(result, exact, torch.where(excluded, 0.0, distance), unit)
+        return Comparison(result, exact, torch.where(excluded, 0.0, distance), unit)
 
 
-def _reason(pair: _Comparison, result_format: ResultFormat, tolerance: Tolerance) -> str:
+def _reason(pair: Comparison, result_format: ResultFormat, tolerance: Tolerance) -> str:
     """What is wrong; empty if nothing is."""
-    underflow = _SMALLEST_NORMAL if result_format.flushes or result_format.dtype.is_block_float else 0.0
+    underflow = SMALLEST_NORMAL if result_format.flushes or result_format.dtype.is_block_float else 0.0
     without_noise = replace(tolerance, noise=None)
     judge_pair = _reason_by_rms if tolerance.by_rms else _reason_by_element
     reason = _nan_mismatch(pair) or judge_pair(pair, without_noise, underflow, 0.0)
@@ -211,98 +220,12 @@ def _reason(pair: _Comparison, result_format: ResultFormat, tolerance: Tolerance
 
 
 def _judge_parts(got: torch.Tensor, golden: torch.Tensor, result_format: ResultFormat, tolerance: Tolerance) -> Verdict:
-    """The verdict on a large result, whose elements are judged one by one: what is computed of a part is freed."""
-    import torch
+    from ttnn_jit.golden.verdict_by_parts import PART, JudgedParts
 
-    shape, flat = tuple(got.shape), [torch.split(each.reshape(-1), _PART) for each in (got, golden)]
-    nans, first, units, is_close, sums = 0, None, 0.0, True, CorrelationSums()
-    sizes = []
-    for number, (own, right) in enumerate(zip(*flat, strict=True)):
-        pair = _Comparison.of(own, right, result_format)
-        differing = (pair.result.isnan() != pair.exact.isnan()).nonzero()
-        nans += len(differing)
-        if first is None and len(differing):
-            first = place_in(shape, number * _PART + int(differing[0]))
-        units = max(units, float(pair.ulp.max()))
-        is_close &= is_close_by_torch(pair.result, pair.exact, result_format.dtype)
-        sums.add(pair.exact, pair.result)
-        sizes.append(root_mean_square(pair.exact) * (len(own) / got.numel()) ** 0.5)
-    size = torch.stack(sizes).norm()
-
-    def reason(noise: torch.Tensor | None) -> str:
-        found = (
-            _reason_of_part(_Comparison.of(own, right, result_format), result_format, tolerance, size, part)
-            for own, right, part in zip(
-                *flat, [None] * len(sizes) if noise is None else torch.split(noise.reshape(-1), _PART), strict=True
-            )
-        )
-        return _joined([*found], shape)
-
-    wrong = reason(None)
-    for noise in tolerance.noise() if wrong and tolerance.noise is not None else ():
-        wrong = reason(noise)
-        if not wrong:
-            break
-    return Verdict(not wrong, wrong, sums.correlation, units, nans, first, is_close)
-
-
-class _OutsideOfPart(NamedTuple):
-    """The elements of a part that are wrong.
-
-    Attributes:
-        nans: How many are NaN in one of the two alone.
-        outside: How many others are off.
-        ratio: Of the worst, its distance over the allowed one; infinite of NaN.
-        worst: The place of the worst, or of the first NaN.
-        text: What is wrong there.
-    """
-
-    nans: int
-    outside: int
-    ratio: float
-    worst: int
-    text: str
-
-
-def _reason_of_part(
-    pair: _Comparison,
-    result_format: ResultFormat,
-    tolerance: Tolerance,
-    size: torch.Tensor,
-    noise: torch.Tensor | None,
-) -> _OutsideOfPart:
-    underflow = _SMALLEST_NORMAL if result_format.flushes else 0.0
-    allowed: torch.Tensor = tolerance.max_ulp * pair.unit + tolerance.atol + underflow
-    if tolerance.relative:
-        allowed = allowed + tolerance.relative * (pair.exact.abs() + size)
-    if noise is not None:
-        pair, allowed = pair.where(noise.isfinite()), allowed + noise.nan_to_num(posinf=0.0)
-    differing = (pair.result.isnan() != pair.exact.isnan()).nonzero()
-    if len(differing):
-        first = int(differing[0])
-        return _OutsideOfPart(len(differing), 0, math.inf, first, _described(pair, (first,)))
-    outside = pair.exceeds(allowed)
-    count = int(outside.sum())
-    if not count:
-        return _OutsideOfPart(0, 0, 0.0, 0, "")
-    ratios = (pair.distance / allowed).nan_to_num(nan=math.inf, posinf=math.inf).masked_fill(~outside, 0.0)
-    worst = index_of_largest(ratios)
-    return _OutsideOfPart(0, count, float(ratios[worst]), worst[0], _excess(pair, allowed, worst))
-
-
-def _joined(parts: Sequence[_OutsideOfPart], shape: tuple[int, ...]) -> str:
-    """What is wrong in all parts; empty if nothing is."""
-    nans, outside = sum(each.nans for each in parts), sum(each.outside for each in parts)
-    if not nans and not outside:
-        return ""
-    number = next(index for index, each in enumerate(parts) if each.nans) if nans else -1
-    if number < 0:
-        number = max(range(len(parts)), key=lambda index: parts[index].ratio)
-    place = [*place_in(shape, number * _PART + parts[number].worst)]
-    text, total = parts[number].text, math.prod(shape)
-    if nans:
-        return f"{nans} of {total} elements are NaN in the result or the golden alone, the first at {place}: {text}"
-    return f"{outside} of {total} elements are off, the worst at {place}: {text}"
+    judged = JudgedParts(tuple(got.shape), result_format, tolerance)
+    for own, right in zip(*(each.reshape(-1).split(PART) for each in (got, golden)), strict=True):
+        judged.add(own, right)
+    return judged.verdict
 
 
 def _judge_integers(got: torch.Tensor, golden: torch.Tensor, tolerance: Tolerance) -> Verdict:
@@ -340,7 +263,7 @@ def _is_in_finite_block(exact: torch.Tensor) -> torch.Tensor:
     return unit_of_block(torch.zeros_like(exact).masked_fill_(~exact.isfinite(), OVERFLOW), 8) < 1.0
 
 
-def _nan_mismatch(pair: _Comparison) -> str:
+def _nan_mismatch(pair: Comparison) -> str:
     """The reason if elements are NaN in one of the two alone; else empty."""
     differing = (pair.result.isnan() != pair.exact.isnan()).nonzero()
     if not len(differing):
@@ -354,7 +277,7 @@ def _nan_mismatch(pair: _Comparison) -> str:
     )
 
 
-def _reason_by_element(pair: _Comparison, tolerance: Tolerance, underflow: float, noise: torch.Tensor | float) -> str:
+def _reason_by_element(pair: Comparison, tolerance: Tolerance, underflow: float, noise: torch.Tensor | float) -> str:
     allowed = tolerance.max_ulp * pair.unit + tolerance.atol + underflow + noise
     if tolerance.relative:
         allowed = allowed + tolerance.relative * (pair.exact.abs() + root_mean_square(pair.exact))
@@ -366,17 +289,17 @@ def _reason_by_element(pair: _Comparison, tolerance: Tolerance, underflow: float
     )
     return (
         f"{int(outside.sum())} of {outside.numel()} elements are off, the worst at {list(worst)}: "
-        f"{_excess(pair, allowed, worst)}"
+        f"{excess(pair, allowed, worst)}"
     )
 
 
-def _excess(pair: _Comparison, allowed: torch.Tensor, at: tuple[int, ...]) -> str:
+def excess(pair: Comparison, allowed: torch.Tensor, at: tuple[int, ...]) -> str:
     """A distance and the allowed one, in units."""
     units = float((allowed / pair.unit)[at])
-    return f"{_described(pair, at)}, {float(pair.ulp[at]):.6g} ulp, where {units:.6g} are allowed"
+    return f"{described(pair, at)}, {float(pair.ulp[at]):.6g} ulp, where {units:.6g} are allowed"
 
 
-def _reason_by_rms(pair: _Comparison, tolerance: Tolerance, underflow: float, noise: torch.Tensor | float) -> str:
+def _reason_by_rms(pair: Comparison, tolerance: Tolerance, underflow: float, noise: torch.Tensor | float) -> str:
     outside = pair.exceeds(tolerance.max_ulp * pair.unit + tolerance.atol + underflow)
     size, off = (float(root_mean_square(each)) for each in (pair.exact, pair.distance * outside))
     allowed = tolerance.relative * size + (float(root_mean_square(noise)) if not isinstance(noise, float) else 0.0)
@@ -386,11 +309,12 @@ def _reason_by_rms(pair: _Comparison, tolerance: Tolerance, underflow: float, no
     worst = index_of_largest(pair.distance)
     return (
         f"it is off by {math.inf if infinite else off:.6g} (root mean square) beside elements of {size:.6g}, where "
-        f"{allowed:.6g} is allowed; the worst at {list(worst)}: {_described(pair, worst)}"
+        f"{allowed:.6g} is allowed; the worst at {list(worst)}: {described(pair, worst)}"
     )
 
 
-def _described(pair: _Comparison, index: tuple[int, ...]) -> str:
+def described(pair: Comparison, index: tuple[int, ...]) -> str:
+    """An element of a result, and what is right."""
     return f"{pair.result[index].item():.9g}, and {pair.exact[index].item():.9g} is right"
 
 
@@ -398,6 +322,11 @@ def root_mean_square(values: torch.Tensor) -> torch.Tensor:
     """The root mean square of the finite elements, without overflow."""
     import torch
 
+    if not values.numel():
+        return values.new_tensor(0.0)
+    if values.dtype is torch.float64 and _SMALL <= float(values.abs().amax()) <= 1.0 / _SMALL:
+        vector = values.reshape(-1)
+        return (vector.dot(vector) / len(vector)).sqrt()
     finite = torch.where(values.isfinite(), values, 0.0).abs()
-    largest = finite.amax().clamp(min=1e-300) if finite.numel() else finite.new_tensor(1.0)
-    return largest * (finite / largest).square().mean().sqrt() if finite.numel() else finite.new_tensor(0.0)
+    largest = finite.amax().clamp(min=1e-300)
+    return largest * (finite / largest).square().mean().sqrt()

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ttnn_jit import ttnn
-from ttnn_jit.golden import verdict
+from ttnn_jit.golden import verdict, verdict_by_parts
 from ttnn_jit.golden.verdict import ResultFormat, Tolerance, judge, relative_of_pcc
 from ttnn_jit.specs.tensor_spec import DataType
 from ttnn_jit.ttnn.observing import comparison_tolerances
@@ -190,7 +190,8 @@ def test_a_large_result_is_judged_in_parts_as_it_is_as_a_whole(golden, data, dty
     tolerance = Tolerance(0.5, relative=relative, noise=noise)
     whole = judge(got, exact, ResultFormat(dtype), tolerance)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(verdict, "_PART", 7)
+        patch.setattr(verdict, "_LARGE", 7)
+        patch.setattr(verdict_by_parts, "PART", 7)
         parts = judge(got, exact, ResultFormat(dtype), tolerance)
     assert (parts.matches, parts.max_ulp, parts.differing_nans, parts.first_nan, parts.allclose) == (
         whole.matches,
@@ -210,3 +211,21 @@ def test_operands_of_many_elements_are_changed_part_by_part():
         patch.setattr(comparison_tolerances, "_PART", 8)
         assert torch.equal(comparison_tolerances._by_parts(torch.Tensor.float, x), x.float())
         assert torch.equal(comparison_tolerances._by_parts(torch.abs, x.T), x.T.abs())
+
+
+def test_noise_at_places_is_asked_for_few_elements_of_a_large_result():
+    golden, asked = torch.ones(1 << 12, dtype=torch.float64), []
+    got = golden.float()
+    got[[7, 4000]] += 1e-4
+
+    def at(places):
+        asked.append(places.tolist())
+        yield torch.full(places.shape, 1e-3, dtype=torch.float64)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(verdict, "_LARGE", 7)
+        assert judge(got, golden, ResultFormat(DataType.FLOAT32), Tolerance(noise_at=at)).matches
+        got[9] = 2.0
+        wrong = judge(got, golden, ResultFormat(DataType.FLOAT32), Tolerance(noise_at=at))
+    assert asked == [[7, 4000], [7, 9, 4000]]
+    assert wrong.reason.startswith("1 of 4096 elements are off, the worst at [9]")
