@@ -85,8 +85,8 @@ class CorrelationSums:
         ]
         self._any = [known or bool(x.any()) for known, x in zip(self._any, pair, strict=True)]
         if not is_plain:
-            pair = tuple(torch.nan_to_num(x, nan=0.0, posinf=0.0, neginf=0.0).clamp(-_HUGE, _HUGE) for x in pair)
-        a, b = pair
+            expected, actual = (torch.nan_to_num(x, nan=0.0, posinf=0.0, neginf=0.0).clamp(-_HUGE, _HUGE) for x in pair)
+        a, b = expected, actual
         self._is_equal = self._is_equal and torch.equal(a, b)
         means, count = [float(a.mean()), float(b.mean())], a.numel()
         a, b = a - means[0], b - means[1]

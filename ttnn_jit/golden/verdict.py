@@ -9,16 +9,18 @@ decides nothing: it is undefined for a constant, and x correlates with 1000 x.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from ttnn_jit.golden.distances import (
     OVERFLOW,
+    CorrelationSums,
     as_integers,
     correlation,
     index_of_largest,
     is_close_by_torch,
+    place_in,
     unit_in_last_place,
     unit_of_block,
 )
@@ -29,13 +31,20 @@ if TYPE_CHECKING:
 
     from ttnn_jit.specs.dtypes import DataType
 
-HALF_ULP_SLACK = 1.0 + 2.0**-20
+_HALF_ULP_SLACK = 1.0 + 2.0**-20
 """The factor of a bound that allows for the rounding of the float64 golden itself."""
 _LARGE = 2**22
 """Elements from which on a result is judged part by part: each takes some hundred bytes meanwhile."""
+_PART = 2**16
+"""Elements of a part: half a megabyte of float64."""
+_PLACES = 2**9
+"""Elements whose noise is computed at a time."""
+_FEW = 2.0**-8
+"""Elements, of all, up to which their noise alone is computed: a sum of products alone takes some hundred times as long
+as one in a product of matrices."""
 _SMALL = 2.0**-400
 """A magnitude whose square is a number, and so is that of its reciprocal."""
-SMALLEST_NORMAL = 2.0**-126
+_SMALLEST_NORMAL = 2.0**-126
 """Smaller magnitudes are flushed to zero by chips, and by products of bfloat16 on every target."""
 
 
@@ -118,7 +127,7 @@ def judge(got: torch.Tensor, golden: torch.Tensor, result_format: ResultFormat, 
         return _judge_integers(got, as_integers(golden, result_format.dtype), tolerance)
     if got.numel() > _LARGE and not tolerance.by_rms and not result_format.dtype.is_block_float:
         return _judge_parts(got, golden, result_format, tolerance)
-    pair = Comparison.of(got, golden, result_format)
+    pair = _Comparison.of(got, golden, result_format)
     differing = (pair.result.isnan() != pair.exact.isnan()).nonzero()
     first = tuple(differing[0].tolist()) if len(differing) else None
     reason = _reason(pair, result_format, tolerance)
@@ -135,7 +144,7 @@ def judge(got: torch.Tensor, golden: torch.Tensor, result_format: ResultFormat, 
     )
 
 
-class Comparison(NamedTuple):
+class _Comparison(NamedTuple):
     """A result and its golden, in float64.
 
     Attributes:
@@ -161,23 +170,23 @@ class Comparison(NamedTuple):
             return self.distance / self.unit
         return torch.where(self.distance > 0, self.distance / self.unit, 0.0)
 
-    def where(self, judged: torch.Tensor) -> Comparison:
+    def where(self, judged: torch.Tensor) -> _Comparison:
         """The comparison of the elements of `judged` alone; the others become equal."""
         result, exact, distance = (each.masked_fill(~judged, 0.0) for each in self[:3])
-        return Comparison(result, exact, distance, self.unit, self.is_plain)
+        return _Comparison(result, exact, distance, self.unit, self.is_plain)
 
     def exceeds(self, allowed: torch.Tensor) -> torch.Tensor:
         """Where the distance is larger than `allowed`."""
-        return self.distance.isinf() | (self.distance > 0) & ~(self.distance <= HALF_ULP_SLACK * allowed)
+        return self.distance.isinf() | (self.distance > 0) & ~(self.distance <= _HALF_ULP_SLACK * allowed)
 
     @staticmethod
-    def of(got: torch.Tensor, golden: torch.Tensor, result_format: ResultFormat) -> Comparison:
+    def of(got: torch.Tensor, golden: torch.Tensor, result_format: ResultFormat) -> _Comparison:
         """The comparison of a result with its golden."""
         result = got.double()
-        return Comparison.compare(result, _with_flushed_nan(golden.double(), result, result_format), result_format)
+        return _Comparison.compare(result, _with_flushed_nan(golden.double(), result, result_format), result_format)
 
     @staticmethod
-    def compare(result: torch.Tensor, golden: torch.Tensor, result_format: ResultFormat) -> Comparison:
+    def compare(result: torch.Tensor, golden: torch.Tensor, result_format: ResultFormat) -> _Comparison:
         """The comparison of a result with a golden, which may exceed the range of the type."""
         import torch
 
@@ -191,7 +200,7 @@ class Comparison(NamedTuple):
             form = dtype.mantissa_bits, dtype.smallest_normal
             if golden.numel() and all(float(each.abs().amax()) <= largest for each in (golden, result)):
                 unit = unit_in_last_place(golden, *form)
-                return Comparison(result, golden, (result - golden).abs_(), unit, is_plain=True)
+                return _Comparison(result, golden, (result - golden).abs_(), unit, is_plain=True)
             last = unit_in_last_place(golden.new_tensor(largest), *form)
             exact = torch.where(golden.abs() >= largest + last / 2, golden.sign() * math.inf, golden)
             unit = torch.where(golden.isfinite(), unit_in_last_place(golden, *form), last)
@@ -200,12 +209,12 @@ class Comparison(NamedTuple):
         beyond = OVERFLOW if dtype.is_block_float else 2.0 * (largest / 2 + float(last) / 2)
         distance = (result.clamp(-beyond, beyond) - (exact if dtype.is_block_float else golden)).abs()
         excluded = (result == exact) | result.isnan() | exact.isnan() | ~judged
-        return Comparison(result, exact, torch.where(excluded, 0.0, distance), unit)
+        return _Comparison(result, exact, torch.where(excluded, 0.0, distance), unit)
 
 
-def _reason(pair: Comparison, result_format: ResultFormat, tolerance: Tolerance) -> str:
+def _reason(pair: _Comparison, result_format: ResultFormat, tolerance: Tolerance) -> str:
     """What is wrong; empty if nothing is."""
-    underflow = SMALLEST_NORMAL if result_format.flushes or result_format.dtype.is_block_float else 0.0
+    underflow = _SMALLEST_NORMAL if result_format.flushes or result_format.dtype.is_block_float else 0.0
     without_noise = replace(tolerance, noise=None)
     judge_pair = _reason_by_rms if tolerance.by_rms else _reason_by_element
     reason = _nan_mismatch(pair) or judge_pair(pair, without_noise, underflow, 0.0)
@@ -220,12 +229,163 @@ def _reason(pair: Comparison, result_format: ResultFormat, tolerance: Tolerance)
 
 
 def _judge_parts(got: torch.Tensor, golden: torch.Tensor, result_format: ResultFormat, tolerance: Tolerance) -> Verdict:
-    from ttnn_jit.golden.verdict_by_parts import PART, JudgedParts
+    import torch
 
-    judged = JudgedParts(tuple(got.shape), result_format, tolerance)
-    for own, right in zip(*(each.reshape(-1).split(PART) for each in (got, golden)), strict=True):
+    judged = _JudgedParts(tuple(got.shape), result_format, tolerance)
+    for own, right in zip(*(torch.split(each.reshape(-1), _PART) for each in (got, golden)), strict=True):
         judged.add(own, right)
     return judged.verdict
+
+
+class _Outside(NamedTuple):
+    """Elements that may be wrong.
+
+    Attributes:
+        places: Their places in the result, in row-major order.
+        got: What they are.
+        golden: What is right.
+    """
+
+    places: torch.Tensor
+    got: torch.Tensor
+    golden: torch.Tensor
+
+    def where(self, chosen: torch.Tensor) -> _Outside:
+        """Some of them."""
+        return _Outside(*(each[chosen] for each in self))
+
+
+class _JudgedParts:
+    """A result that is judged part by part.
+
+    Args:
+        shape: The shape of the whole result.
+        result_format: Its format, which is no block float and no integer.
+        tolerance: The allowed difference of each element.
+    """
+
+    def __init__(self, shape: tuple[int, ...], result_format: ResultFormat, tolerance: Tolerance) -> None:
+        self._shape, self._format, self._tolerance = shape, result_format, tolerance
+        self._count, self._nans, self._units = 0, 0, 0.0
+        self._first: tuple[int, ...] | None = None
+        self._is_close, self._is_exact = True, True
+        self._sums = CorrelationSums()
+        self._sizes: list[torch.Tensor] = []
+        self._outside: list[_Outside] = []
+
+    def add(self, got: torch.Tensor, golden: torch.Tensor) -> None:
+        """Judge the next part: vectors of one length, the golden in float64."""
+        pair = _Comparison.of(got, golden, self._format)
+        self._is_exact = self._is_exact and bool((pair.result == pair.exact).all())
+        self._note_nans(pair)
+        ulp = pair.ulp
+        self._units = max(self._units, float(ulp.max()))
+        self._is_close = self._is_close and is_close_by_torch(pair.result, pair.exact, self._format.dtype)
+        self._sums.add(pair.exact, pair.result, is_plain=pair.is_plain)
+        self._sizes.append(root_mean_square(pair.exact) * (len(got) / math.prod(self._shape)) ** 0.5)
+        suspect = ulp > _HALF_ULP_SLACK * self._tolerance.max_ulp
+        if not pair.is_plain:
+            suspect |= pair.distance.isinf() | (pair.result.isnan() != pair.exact.isnan())
+        (places,) = suspect.nonzero(as_tuple=True)
+        if len(places):
+            found = _Outside(places + self._count, got[places], golden[places])
+            chosen, _ = self._judged(found, None, None)
+            self._outside.append(found.where(chosen))
+        self._count += len(got)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict, after all parts."""
+        reason = self._reason() if self._outside else ""
+        sums, units = self._sums, self._units
+        return Verdict(not reason, reason, sums.correlation, units, self._nans, self._first, self._is_close)
+
+    def _note_nans(self, pair: _Comparison) -> None:
+        if pair.is_plain:
+            return
+        differing = (pair.result.isnan() != pair.exact.isnan()).nonzero()
+        self._nans += len(differing)
+        if self._first is None and len(differing):
+            self._first = place_in(self._shape, self._count + int(differing[0]))
+
+    def _judged(
+        self, outside: _Outside, size: torch.Tensor | None, noise: torch.Tensor | None
+    ) -> tuple[torch.Tensor, str]:
+        """Which elements are wrong, and what is wrong; without the size of the result, no text."""
+        pair = _Comparison.of(outside.got, outside.golden, self._format)
+        tolerance, underflow = self._tolerance, _SMALLEST_NORMAL if self._format.flushes else 0.0
+        allowed: torch.Tensor = tolerance.max_ulp * pair.unit + tolerance.atol + underflow
+        if tolerance.relative:
+            allowed = allowed + tolerance.relative * (pair.exact.abs() + (0.0 if size is None else size))
+        if noise is not None:
+            pair, allowed = pair.where(noise.isfinite()), allowed + noise.nan_to_num(posinf=0.0)
+        differing = pair.result.isnan() != pair.exact.isnan()
+        wrong = pair.exceeds(allowed) | differing
+        return wrong, "" if size is None or not bool(wrong.any()) else self._text(outside, pair, allowed, differing)
+
+    def _text(self, outside: _Outside, pair: _Comparison, allowed: torch.Tensor, differing: torch.Tensor) -> str:
+        nans, total = int(differing.sum()), math.prod(self._shape)
+        if nans:
+            at = index_of_largest(differing.double())
+            place = [*place_in(self._shape, int(outside.places[at]))]
+            what = f"are NaN in the result or the golden alone, the first at {place}"
+            return f"{nans} of {total} elements {what}: {_described(pair, at)}"
+        wrong = pair.exceeds(allowed)
+        ratios = (pair.distance / allowed).nan_to_num(nan=math.inf, posinf=math.inf).masked_fill(~wrong, 0.0)
+        at = index_of_largest(ratios)
+        place = [*place_in(self._shape, int(outside.places[at]))]
+        return f"{int(wrong.sum())} of {total} elements are off, the worst at {place}: {_excess(pair, allowed, at)}"
+
+    def _reason(self) -> str:
+        """What is wrong with all parts; empty if nothing is."""
+        import torch
+
+        outside = _Outside(*(torch.cat(each) for each in zip(*self._outside, strict=True)))
+        size = torch.stack(self._sizes).norm()
+        wrong, text = self._judged(outside, size, None)
+        outside = outside.where(wrong)
+        if not text or not self._has_noise:
+            return text
+        noises = [self._allowing_noise(part, size) for part in self._groups(outside)]
+        return self._judged(outside, size, torch.cat(noises))[1]
+
+    @property
+    def _has_noise(self) -> bool:
+        return self._tolerance.noise is not None or self._tolerance.noise_at is not None
+
+    def _groups(self, outside: _Outside) -> Iterator[_Outside]:
+        """Elements for which noise is asked at a time: all, unless it is known of some places."""
+        import torch
+
+        if not self._knows_places(len(outside.places)):
+            yield outside
+            return
+        for group in zip(*(torch.split(each, _PLACES) for each in outside), strict=True):
+            yield _Outside(*group)
+
+    def _knows_places(self, count: int) -> bool:
+        few = self._tolerance.noise is None or count <= math.prod(self._shape) * _FEW
+        return self._tolerance.noise_at is not None and few
+
+    def _allowing_noise(self, outside: _Outside, size: torch.Tensor) -> torch.Tensor:
+        """The first estimate of noise that allows these elements; the last one, if none does."""
+        import torch
+
+        noise = torch.zeros_like(outside.golden)
+        for noise in self._noises(outside.places):
+            wrong, _ = self._judged(outside, size, noise)
+            if not bool(wrong.any()):
+                break
+        return noise
+
+    def _noises(self, places: torch.Tensor) -> Iterator[torch.Tensor]:
+        """The changes of the golden at these places."""
+        tolerance = self._tolerance
+        if tolerance.noise_at is not None and self._knows_places(len(places)):
+            yield from tolerance.noise_at(places)
+        elif tolerance.noise is not None:
+            for noise in tolerance.noise():
+                yield noise.reshape(-1)[places]
 
 
 def _judge_integers(got: torch.Tensor, golden: torch.Tensor, tolerance: Tolerance) -> Verdict:
@@ -263,7 +423,7 @@ def _is_in_finite_block(exact: torch.Tensor) -> torch.Tensor:
     return unit_of_block(torch.zeros_like(exact).masked_fill_(~exact.isfinite(), OVERFLOW), 8) < 1.0
 
 
-def _nan_mismatch(pair: Comparison) -> str:
+def _nan_mismatch(pair: _Comparison) -> str:
     """The reason if elements are NaN in one of the two alone; else empty."""
     differing = (pair.result.isnan() != pair.exact.isnan()).nonzero()
     if not len(differing):
@@ -277,7 +437,7 @@ def _nan_mismatch(pair: Comparison) -> str:
     )
 
 
-def _reason_by_element(pair: Comparison, tolerance: Tolerance, underflow: float, noise: torch.Tensor | float) -> str:
+def _reason_by_element(pair: _Comparison, tolerance: Tolerance, underflow: float, noise: torch.Tensor | float) -> str:
     allowed = tolerance.max_ulp * pair.unit + tolerance.atol + underflow + noise
     if tolerance.relative:
         allowed = allowed + tolerance.relative * (pair.exact.abs() + root_mean_square(pair.exact))
@@ -289,17 +449,17 @@ def _reason_by_element(pair: Comparison, tolerance: Tolerance, underflow: float,
     )
     return (
         f"{int(outside.sum())} of {outside.numel()} elements are off, the worst at {list(worst)}: "
-        f"{excess(pair, allowed, worst)}"
+        f"{_excess(pair, allowed, worst)}"
     )
 
 
-def excess(pair: Comparison, allowed: torch.Tensor, at: tuple[int, ...]) -> str:
+def _excess(pair: _Comparison, allowed: torch.Tensor, at: tuple[int, ...]) -> str:
     """A distance and the allowed one, in units."""
     units = float((allowed / pair.unit)[at])
-    return f"{described(pair, at)}, {float(pair.ulp[at]):.6g} ulp, where {units:.6g} are allowed"
+    return f"{_described(pair, at)}, {float(pair.ulp[at]):.6g} ulp, where {units:.6g} are allowed"
 
 
-def _reason_by_rms(pair: Comparison, tolerance: Tolerance, underflow: float, noise: torch.Tensor | float) -> str:
+def _reason_by_rms(pair: _Comparison, tolerance: Tolerance, underflow: float, noise: torch.Tensor | float) -> str:
     outside = pair.exceeds(tolerance.max_ulp * pair.unit + tolerance.atol + underflow)
     size, off = (float(root_mean_square(each)) for each in (pair.exact, pair.distance * outside))
     allowed = tolerance.relative * size + (float(root_mean_square(noise)) if not isinstance(noise, float) else 0.0)
@@ -309,11 +469,11 @@ def _reason_by_rms(pair: Comparison, tolerance: Tolerance, underflow: float, noi
     worst = index_of_largest(pair.distance)
     return (
         f"it is off by {math.inf if infinite else off:.6g} (root mean square) beside elements of {size:.6g}, where "
-        f"{allowed:.6g} is allowed; the worst at {list(worst)}: {described(pair, worst)}"
+        f"{allowed:.6g} is allowed; the worst at {list(worst)}: {_described(pair, worst)}"
     )
 
 
-def described(pair: Comparison, index: tuple[int, ...]) -> str:
+def _described(pair: _Comparison, index: tuple[int, ...]) -> str:
     """An element of a result, and what is right."""
     return f"{pair.result[index].item():.9g}, and {pair.exact[index].item():.9g} is right"
 

@@ -163,7 +163,32 @@ class JudgedOp:
             return Tolerance(bound.units, relative=bound.relative)
         exact = exact.double() if exact is not None and exact.is_floating_point() else None
         noise = partial(self._noise, index, spec, bound.error, exact)
-        return Tolerance(bound.units, relative=bound.relative, noise=noise)
+        noise_at = partial(self._noise_at, bound.error) if self._has_factors(spec) else None
+        return Tolerance(bound.units, relative=bound.relative, noise=noise, noise_at=noise_at)
+
+    def _has_factors(self, spec: TensorSpec) -> bool:
+        """Whether elements are known as sums of products, of float32 at most, and not as a chip rounds them."""
+        import torch
+
+        narrow = not self._is_on_chip and spec.dtype not in WIDE_FLOATS
+        if self._read.operation.factors_at is None or not narrow or self._mesh:
+            return False
+        if not all(each.is_floating_point() for each in self._call.operands):
+            return False
+        return self._factors_at(torch.zeros(0, dtype=torch.int64)) is not None
+
+    def _factors_at(self, places: torch.Tensor) -> Any:
+        import torch
+
+        call = self._read.call(dict(zip(self._keys, self._call.operands, strict=True)).get)
+        assert self._read.operation.factors_at is not None, "it has factors"
+        return self._read.operation.factors_at(torch, call, places)
+
+    def _noise_at(self, error: float, places: torch.Tensor) -> Iterator[torch.Tensor]:
+        """As `_noise`, of single elements."""
+        factors = tuple(each.contiguous() for each in self._factors_at(places))
+        golden = GoldenCall(None, factors, (), _sum_of_products)  # type: ignore[arg-type]
+        return JudgedCall(golden, None, ()).noise(0, error)  # type: ignore[arg-type]
 
     def _noise(self, index: int, spec: TensorSpec, error: float, exact: torch.Tensor | None) -> Iterator[torch.Tensor]:
         """The change of the golden with its operands, and of sums that a chip rounds to bfloat16."""
@@ -260,6 +285,10 @@ def shape_mismatch(got: Sequence[torch.Tensor], goldens: Sequence[torch.Tensor])
         if tuple(own.shape) != tuple(golden.shape):
             return f"result {index} has the shape {list(own.shape)}, and its golden {list(golden.shape)}"
     return ""
+
+
+def _sum_of_products(torch: Any, left: torch.Tensor, right: torch.Tensor) -> Any:
+    return torch.bmm(left.unsqueeze(1), right.unsqueeze(2)).reshape(-1)
 
 
 def _is_exact(got: torch.Tensor, golden: torch.Tensor) -> bool:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ttnn_jit import ttnn
-from ttnn_jit.golden import verdict, verdict_by_parts
+from ttnn_jit.golden import verdict
 from ttnn_jit.golden.verdict import ResultFormat, Tolerance, judge, relative_of_pcc
 from ttnn_jit.specs.tensor_spec import DataType
 from ttnn_jit.ttnn.observing import comparison_tolerances
@@ -191,7 +191,7 @@ def test_a_large_result_is_judged_in_parts_as_it_is_as_a_whole(golden, data, dty
     whole = judge(got, exact, ResultFormat(dtype), tolerance)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(verdict, "_LARGE", 7)
-        patch.setattr(verdict_by_parts, "PART", 7)
+        patch.setattr(verdict, "_PART", 7)
         parts = judge(got, exact, ResultFormat(dtype), tolerance)
     assert (parts.matches, parts.max_ulp, parts.differing_nans, parts.first_nan, parts.allclose) == (
         whole.matches,

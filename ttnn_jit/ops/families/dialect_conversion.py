@@ -221,6 +221,7 @@ _OPTIONS = (
     "takes_quantized",
     "moves",
     "compared_elements",
+    "factors_at",
     "regions",
     "as_numbers",
     "keeps_number",

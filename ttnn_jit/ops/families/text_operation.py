@@ -86,6 +86,15 @@ def numbers_in_torch(torch: Any, numbers: Sequence[float], *, is_integer: bool) 
     return torch.tensor([(int(each) + 2**63) % 2**64 - 2**63 for each in numbers], dtype=torch.int64)
 
 
+def index_of_places(torch: Any, places: Any, shape: Sequence[int]) -> list[Any]:
+    """The index along each dimension of places in row-major order."""
+    index = []
+    for extent in reversed([*shape]):
+        index.append(places % extent)
+        places = torch.div(places, extent, rounding_mode="floor")
+    return index[::-1]
+
+
 class TextOps(Ops):
     """The protocol of decompositions, with constant tensors."""
 
@@ -303,6 +312,8 @@ class TextOperation:
             the elements at the indices, since any index among equal elements is right.
         accumulator_error: ``accumulator_error(torch, call)``: by how much a result may be off on a chip, which rounds
             sums to bfloat16 after every tile; None: it has no such sums.
+        factors_at: ``factors_at(torch, call, places)``: of a result that is sums of products, the factors of the
+            elements at these places in row-major order, two tensors [places, terms]; None where it is more than that.
         in_float32: Operands are cast to float32, and each result is rounded once; else each call rounds its result.
         refusal: Why it is not executed; "" if it is.
         on_device: ``on_device(exchange, call)``: of an exchange, its result on the device that a function is written
@@ -325,6 +336,7 @@ class TextOperation:
     moves: bool = False
     compared_elements: Callable[[Any, TextCall, Sequence[Any]], Sequence[Any]] | None = None
     accumulator_error: Callable[[Any, TextCall], Any] | None = None
+    factors_at: Callable[[Any, TextCall, Any], tuple[Any, Any] | None] | None = None
     refusal: str = ""
     on_device: Callable[[OnDevice, TextCall], Value] | None = None
 
@@ -373,6 +385,7 @@ _OPTIONS = (
     "moves",
     "compared_elements",
     "accumulator_error",
+    "factors_at",
     "on_device",
 )
 
