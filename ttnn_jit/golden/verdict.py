@@ -9,11 +9,13 @@ decides nothing: it is undefined for a constant, and x correlates with 1000 x.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from ttnn_jit.golden.distances import (
+    ORDINARY,
     OVERFLOW,
     CorrelationSums,
     as_integers,
@@ -21,6 +23,8 @@ from ttnn_jit.golden.distances import (
     index_of_largest,
     is_close_by_torch,
     place_in,
+    root_mean_square,
+    tolerances_of_torch,
     unit_in_last_place,
     unit_of_block,
 )
@@ -33,17 +37,11 @@ if TYPE_CHECKING:
 
 _HALF_ULP_SLACK = 1.0 + 2.0**-20
 """The factor of a bound that allows for the rounding of the float64 golden itself."""
-_LARGE = 2**22
-"""Elements from which on a result is judged part by part: each takes some hundred bytes meanwhile."""
-_PART = 2**16
-"""Elements of a part: half a megabyte of float64."""
-_PLACES = 2**9
-"""Elements whose noise is computed at a time."""
+_PART = 2**18
+"""Elements of a large result that are judged at a time: each takes some hundred bytes meanwhile, in a core's cache."""
 _FEW = 2.0**-8
-"""Elements, of all, up to which their noise alone is computed: a sum of products alone takes some hundred times as long
-as one in a product of matrices."""
-_SMALL = 2.0**-400
-"""A magnitude whose square is a number, and so is that of its reciprocal."""
+"""The share of all elements up to which their noise alone is computed: in a product of matrices, one takes some hundred
+times as long alone."""
 _SMALLEST_NORMAL = 2.0**-126
 """Smaller magnitudes are flushed to zero by chips, and by products of bfloat16 on every target."""
 
@@ -70,16 +68,18 @@ class Tolerance:
         relative: A factor of the golden's magnitude plus the root mean square of all its elements.
         noise: Gives estimates, per element, of the change of the golden when its operands change by their own
             tolerances, each at least the one before; infinite where float32 gives no number. It is called only where
-            the other parts do not suffice, and asked until one does.
-        noise_at: As `noise`, of the elements at some places in row-major order alone; None: it is not known so.
+            the other parts do not suffice, and asked until one does; with ``places=``, of the elements at these places
+            in row-major order.
+        noise_at_a_time: Of how many elements it is asked at a time, where it takes time in proportion to them; None:
+            it takes as much of one element as of all.
         by_rms: Judge the root mean square of all differences, not each element.
     """
 
     max_ulp: float = 0.5
     atol: float = 0.0
     relative: float = 0.0
-    noise: Callable[[], Iterable[torch.Tensor]] | None = None
-    noise_at: Callable[[torch.Tensor], Iterable[torch.Tensor]] | None = None
+    noise: Callable[..., Iterable[torch.Tensor]] | None = None
+    noise_at_a_time: int | None = None
     by_rms: bool = False
 
     def __str__(self) -> str:
@@ -125,10 +125,10 @@ def judge(got: torch.Tensor, golden: torch.Tensor, result_format: ResultFormat, 
     """The verdict on `got` and its `golden`, which has the same shape and is float64 or integers."""
     if result_format.dtype.is_integer:
         return _judge_integers(got, as_integers(golden, result_format.dtype), tolerance)
-    if got.numel() > _LARGE and not tolerance.by_rms and not result_format.dtype.is_block_float:
+    if got.numel() > _PART and not tolerance.by_rms and not result_format.dtype.is_block_float:
         return _judge_parts(got, golden, result_format, tolerance)
     pair = _Comparison.of(got, golden, result_format)
-    differing = (pair.result.isnan() != pair.exact.isnan()).nonzero()
+    differing = pair.differing_nans
     first = tuple(differing[0].tolist()) if len(differing) else None
     reason = _reason(pair, result_format, tolerance)
     return Verdict(
@@ -152,31 +152,36 @@ class _Comparison(NamedTuple):
         exact: The golden, infinite where the result's type overflows.
         distance: Their distance; 0 where one is NaN, infinite where only an infinity is right.
         unit: The unit in the last place.
-        is_plain: All elements are numbers in the range of the type.
+        is_ordinary: Whether all elements are known to be finite, and none is near the largest number of the type.
     """
 
     result: torch.Tensor
     exact: torch.Tensor
     distance: torch.Tensor
     unit: torch.Tensor
-    is_plain: bool = False
+    is_ordinary: bool = False
 
     @property
     def ulp(self) -> torch.Tensor:
         """The distance in units."""
-        import torch
+        return self.distance / self.unit
 
-        if self.is_plain:
-            return self.distance / self.unit
-        return torch.where(self.distance > 0, self.distance / self.unit, 0.0)
+    @property
+    def differing_nans(self) -> torch.Tensor:
+        """The places of the elements that are NaN in one of the two alone."""
+        if self.is_ordinary:
+            return self.distance.new_empty((0, self.distance.dim()), dtype=self.distance.int().dtype)
+        return (self.result.isnan() != self.exact.isnan()).nonzero()
 
     def where(self, judged: torch.Tensor) -> _Comparison:
         """The comparison of the elements of `judged` alone; the others become equal."""
         result, exact, distance = (each.masked_fill(~judged, 0.0) for each in self[:3])
-        return _Comparison(result, exact, distance, self.unit, self.is_plain)
+        return _Comparison(result, exact, distance, self.unit)
 
     def exceeds(self, allowed: torch.Tensor) -> torch.Tensor:
         """Where the distance is larger than `allowed`."""
+        if self.is_ordinary:
+            return self.distance > allowed * _HALF_ULP_SLACK
         return self.distance.isinf() | (self.distance > 0) & ~(self.distance <= _HALF_ULP_SLACK * allowed)
 
     @staticmethod
@@ -191,6 +196,9 @@ class _Comparison(NamedTuple):
         import torch
 
         dtype, largest = result_format.dtype, result_format.dtype.traits.largest
+        if not dtype.is_block_float and _are_below(min(largest / 2, ORDINARY), golden, result):
+            unit = unit_in_last_place(golden, dtype.mantissa_bits, dtype.smallest_normal)
+            return _Comparison(result, golden, (result - golden).abs_(), unit, is_ordinary=True)
         if dtype.is_block_float:
             overflows = golden.abs() >= OVERFLOW  # float32 overflows before the value is packed
             exact = torch.where(overflows, golden.sign() * math.inf, golden.clamp(-largest, largest))
@@ -198,11 +206,8 @@ class _Comparison(NamedTuple):
             judged = _is_in_finite_block(exact)
         else:
             form = dtype.mantissa_bits, dtype.smallest_normal
-            if golden.numel() and all(float(each.abs().amax()) <= largest for each in (golden, result)):
-                unit = unit_in_last_place(golden, *form)
-                return _Comparison(result, golden, (result - golden).abs_(), unit, is_plain=True)
             last = unit_in_last_place(golden.new_tensor(largest), *form)
-            exact = torch.where(golden.abs() >= largest + last / 2, golden.sign() * math.inf, golden)
+            exact = _overflowed(golden, dtype)
             unit = torch.where(golden.isfinite(), unit_in_last_place(golden, *form), last)
             judged = torch.ones_like(exact, dtype=torch.bool)
         # An infinity that results from rounding counts as the number after the largest finite one.
@@ -228,164 +233,177 @@ def _reason(pair: _Comparison, result_format: ResultFormat, tolerance: Tolerance
     return reason
 
 
+def _are_below(limit: float, *tensors: torch.Tensor) -> bool:
+    """Whether all magnitudes are below a limit; NaN is not, and neither is an empty tensor."""
+    ends = [float(end) for each in tensors if each.numel() for end in each.aminmax()]
+    return len(ends) == 2 * len(tensors) and all(-limit < end < limit for end in ends)
+
+
 def _judge_parts(got: torch.Tensor, golden: torch.Tensor, result_format: ResultFormat, tolerance: Tolerance) -> Verdict:
+    """The verdict on a large result, whose elements are judged one by one: what is computed of a part is freed.
+
+    Only the elements that are wrong without noise are judged with it: it widens the bound of the others.
+    """
     import torch
 
-    judged = _JudgedParts(tuple(got.shape), result_format, tolerance)
-    for own, right in zip(*(torch.split(each.reshape(-1), _PART) for each in (got, golden)), strict=True):
-        judged.add(own, right)
-    return judged.verdict
+    shape, flat = tuple(got.shape), [torch.split(each.reshape(-1), _PART) for each in (got, golden)]
+    size = _size_of_parts(flat[1], result_format.dtype) if tolerance.relative else golden.new_tensor(0.0)
+    nans, first, units, is_close, sums = 0, None, 0.0, True, CorrelationSums()
+    wrong_parts = []
+    for number, (own, right) in enumerate(zip(*flat, strict=True)):
+        pair = _Comparison.of(own, right, result_format)
+        differing = pair.differing_nans
+        nans += len(differing)
+        if first is None and len(differing):
+            first = place_in(shape, number * _PART + int(differing[0]))
+        units = max(units, float(pair.ulp.max()))
+        is_close &= _is_close(pair, result_format.dtype)
+        sums.add(pair.exact, pair.result, is_ordinary=pair.is_ordinary)
+        outside = pair.exceeds(_allowed(pair, result_format, tolerance, size))
+        outside[differing] = True
+        if outside.any():
+            places = outside.nonzero().squeeze(-1)
+            wrong_parts.append(_WrongElements(number * _PART + places, own[places], right[places]))
+
+    wrong = _joined([each.judged(result_format, tolerance, size, None) for each in wrong_parts], shape)
+    if wrong and tolerance.noise is not None:
+        groups = _groups(wrong_parts, tolerance.noise_at_a_time, golden.numel())
+        judged = [_judged_with_noise(each, result_format, tolerance, size) for each in groups]
+        wrong = _joined([*chain.from_iterable(judged)], shape)
+    return Verdict(not wrong, wrong, sums.correlation, units, nans, first, is_close)
 
 
-class _Outside(NamedTuple):
-    """Elements that may be wrong.
+def _size_of_parts(parts: Sequence[torch.Tensor], dtype: DataType) -> torch.Tensor:
+    """The root mean square of all elements in the range of a scalar type."""
+    import torch
+
+    sizes, total = [], sum(map(len, parts))
+    for part in parts:
+        inside = part if _are_below(dtype.traits.largest / 2, part) else _overflowed(part, dtype)
+        sizes.append(root_mean_square(inside) * (len(part) / total) ** 0.5)
+    size: torch.Tensor = torch.stack(sizes).norm()
+    return size
+
+
+def _overflowed(golden: torch.Tensor, dtype: DataType) -> torch.Tensor:
+    """The golden, infinite where it is beyond the range of a scalar type."""
+    import torch
+
+    largest = dtype.traits.largest
+    last = unit_in_last_place(golden.new_tensor(largest), dtype.mantissa_bits, dtype.smallest_normal)
+    return torch.where(golden.abs() >= largest + last / 2, golden.sign() * math.inf, golden)
+
+
+def _is_close(pair: _Comparison, dtype: DataType) -> bool:
+    """`is_close_by_torch`."""
+    if not pair.is_ordinary:
+        return is_close_by_torch(pair.result, pair.exact, dtype)
+    rtol, atol = tolerances_of_torch(dtype)
+    return bool((pair.distance <= (pair.exact * rtol).abs_().add_(atol)).all())
+
+
+def _allowed(pair: _Comparison, result_format: ResultFormat, tolerance: Tolerance, size: torch.Tensor) -> torch.Tensor:
+    """The allowed distance without noise, where all elements have the root mean square `size`."""
+    allowed: torch.Tensor = pair.unit * tolerance.max_ulp
+    allowed.add_(tolerance.atol + (_SMALLEST_NORMAL if result_format.flushes else 0.0))
+    if tolerance.relative:
+        allowed.add_(pair.exact.abs().add_(size), alpha=tolerance.relative)
+    return allowed
+
+
+class _OutsideOfPart(NamedTuple):
+    """The elements of a part that are wrong.
 
     Attributes:
-        places: Their places in the result, in row-major order.
-        got: What they are.
-        golden: What is right.
+        nans: How many are NaN in one of the two alone.
+        outside: How many others are off.
+        ratio: Of the worst, its distance over the allowed one; infinite of NaN.
+        worst: The place of the worst, or of the first NaN, among all elements.
+        text: What is wrong there.
+    """
+
+    nans: int
+    outside: int
+    ratio: float
+    worst: int
+    text: str
+
+
+class _WrongElements(NamedTuple):
+    """The elements of a part that are wrong without noise.
+
+    Attributes:
+        places: Their places among all elements.
+        result: Of the result.
+        golden: Of its golden.
     """
 
     places: torch.Tensor
-    got: torch.Tensor
+    result: torch.Tensor
     golden: torch.Tensor
 
-    def where(self, chosen: torch.Tensor) -> _Outside:
-        """Some of them."""
-        return _Outside(*(each[chosen] for each in self))
-
-
-class _JudgedParts:
-    """A result that is judged part by part.
-
-    Args:
-        shape: The shape of the whole result.
-        result_format: Its format, which is no block float and no integer.
-        tolerance: The allowed difference of each element.
-    """
-
-    def __init__(self, shape: tuple[int, ...], result_format: ResultFormat, tolerance: Tolerance) -> None:
-        self._shape, self._format, self._tolerance = shape, result_format, tolerance
-        self._count, self._nans, self._units = 0, 0, 0.0
-        self._first: tuple[int, ...] | None = None
-        self._is_close, self._is_exact = True, True
-        self._sums = CorrelationSums()
-        self._sizes: list[torch.Tensor] = []
-        self._outside: list[_Outside] = []
-
-    def add(self, got: torch.Tensor, golden: torch.Tensor) -> None:
-        """Judge the next part: vectors of one length, the golden in float64."""
-        pair = _Comparison.of(got, golden, self._format)
-        self._is_exact = self._is_exact and bool((pair.result == pair.exact).all())
-        self._note_nans(pair)
-        ulp = pair.ulp
-        self._units = max(self._units, float(ulp.max()))
-        self._is_close = self._is_close and is_close_by_torch(pair.result, pair.exact, self._format.dtype)
-        self._sums.add(pair.exact, pair.result, is_plain=pair.is_plain)
-        self._sizes.append(root_mean_square(pair.exact) * (len(got) / math.prod(self._shape)) ** 0.5)
-        suspect = ulp > _HALF_ULP_SLACK * self._tolerance.max_ulp
-        if not pair.is_plain:
-            suspect |= pair.distance.isinf() | (pair.result.isnan() != pair.exact.isnan())
-        (places,) = suspect.nonzero(as_tuple=True)
-        if len(places):
-            found = _Outside(places + self._count, got[places], golden[places])
-            chosen, _ = self._judged(found, None, None)
-            self._outside.append(found.where(chosen))
-        self._count += len(got)
-
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict, after all parts."""
-        reason = self._reason() if self._outside else ""
-        sums, units = self._sums, self._units
-        return Verdict(not reason, reason, sums.correlation, units, self._nans, self._first, self._is_close)
-
-    def _note_nans(self, pair: _Comparison) -> None:
-        if pair.is_plain:
-            return
-        differing = (pair.result.isnan() != pair.exact.isnan()).nonzero()
-        self._nans += len(differing)
-        if self._first is None and len(differing):
-            self._first = place_in(self._shape, self._count + int(differing[0]))
-
-    def _judged(
-        self, outside: _Outside, size: torch.Tensor | None, noise: torch.Tensor | None
-    ) -> tuple[torch.Tensor, str]:
-        """Which elements are wrong, and what is wrong; without the size of the result, no text."""
-        pair = _Comparison.of(outside.got, outside.golden, self._format)
-        tolerance, underflow = self._tolerance, _SMALLEST_NORMAL if self._format.flushes else 0.0
-        allowed: torch.Tensor = tolerance.max_ulp * pair.unit + tolerance.atol + underflow
-        if tolerance.relative:
-            allowed = allowed + tolerance.relative * (pair.exact.abs() + (0.0 if size is None else size))
+    def judged(
+        self, result_format: ResultFormat, tolerance: Tolerance, size: torch.Tensor, noise: torch.Tensor | None
+    ) -> _OutsideOfPart:
+        """Those that are wrong with their noise; None: without it."""
+        pair = _Comparison.of(self.result, self.golden, result_format)
+        allowed = _allowed(pair, result_format, tolerance, size)
         if noise is not None:
             pair, allowed = pair.where(noise.isfinite()), allowed + noise.nan_to_num(posinf=0.0)
-        differing = pair.result.isnan() != pair.exact.isnan()
-        wrong = pair.exceeds(allowed) | differing
-        return wrong, "" if size is None or not bool(wrong.any()) else self._text(outside, pair, allowed, differing)
+        differing = pair.differing_nans
+        if len(differing):
+            first = int(differing[0])
+            return _OutsideOfPart(len(differing), 0, math.inf, int(self.places[first]), _described(pair, (first,)))
+        outside = pair.exceeds(allowed)
+        count = int(outside.sum())
+        if not count:
+            return _OutsideOfPart(0, 0, 0.0, 0, "")
+        ratios = (pair.distance / allowed).nan_to_num(nan=math.inf, posinf=math.inf).masked_fill(~outside, 0.0)
+        worst = index_of_largest(ratios)
+        place = int(self.places[worst])
+        return _OutsideOfPart(0, count, float(ratios[worst]), place, _excess(pair, allowed, worst))
 
-    def _text(self, outside: _Outside, pair: _Comparison, allowed: torch.Tensor, differing: torch.Tensor) -> str:
-        nans, total = int(differing.sum()), math.prod(self._shape)
-        if nans:
-            at = index_of_largest(differing.double())
-            place = [*place_in(self._shape, int(outside.places[at]))]
-            what = f"are NaN in the result or the golden alone, the first at {place}"
-            return f"{nans} of {total} elements {what}: {_described(pair, at)}"
-        wrong = pair.exceeds(allowed)
-        ratios = (pair.distance / allowed).nan_to_num(nan=math.inf, posinf=math.inf).masked_fill(~wrong, 0.0)
-        at = index_of_largest(ratios)
-        place = [*place_in(self._shape, int(outside.places[at]))]
-        return f"{int(wrong.sum())} of {total} elements are off, the worst at {place}: {_excess(pair, allowed, at)}"
 
-    def _reason(self) -> str:
-        """What is wrong with all parts; empty if nothing is."""
-        import torch
+def _groups(parts: Sequence[_WrongElements], at_a_time: int | None, total: int) -> list[list[_WrongElements]]:
+    """The elements whose noise is asked together: all, unless they are few, and it is known of few."""
+    import torch
 
-        outside = _Outside(*(torch.cat(each) for each in zip(*self._outside, strict=True)))
-        size = torch.stack(self._sizes).norm()
-        wrong, text = self._judged(outside, size, None)
-        outside = outside.where(wrong)
-        if not text or not self._has_noise:
-            return text
-        noises = [self._allowing_noise(part, size) for part in self._groups(outside)]
-        return self._judged(outside, size, torch.cat(noises))[1]
+    if at_a_time is None or sum(len(each.places) for each in parts) > _FEW * total:
+        return [[*parts]]
+    whole = [torch.cat(each) for each in zip(*parts, strict=True)]
+    return [[_WrongElements(*each)] for each in zip(*(torch.split(each, at_a_time) for each in whole), strict=True)]
 
-    @property
-    def _has_noise(self) -> bool:
-        return self._tolerance.noise is not None or self._tolerance.noise_at is not None
 
-    def _groups(self, outside: _Outside) -> Iterator[_Outside]:
-        """Elements for which noise is asked at a time: all, unless it is known of some places."""
-        import torch
+def _judged_with_noise(
+    group: Sequence[_WrongElements], result_format: ResultFormat, tolerance: Tolerance, size: torch.Tensor
+) -> list[_OutsideOfPart]:
+    """The elements of parts that are wrong with the first estimate of noise that allows all, or else with the last."""
+    import torch
 
-        if not self._knows_places(len(outside.places)):
-            yield outside
-            return
-        for group in zip(*(torch.split(each, _PLACES) for each in outside), strict=True):
-            yield _Outside(*group)
+    assert tolerance.noise is not None, "it is asked"
+    found = [each.judged(result_format, tolerance, size, None) for each in group]
+    for noise in tolerance.noise(places=torch.cat([each.places for each in group])):
+        noises = torch.split(noise, [len(each.places) for each in group])
+        found = [each.judged(result_format, tolerance, size, own) for each, own in zip(group, noises, strict=True)]
+        if not any(each.nans or each.outside for each in found):
+            break
+    return found
 
-    def _knows_places(self, count: int) -> bool:
-        few = self._tolerance.noise is None or count <= math.prod(self._shape) * _FEW
-        return self._tolerance.noise_at is not None and few
 
-    def _allowing_noise(self, outside: _Outside, size: torch.Tensor) -> torch.Tensor:
-        """The first estimate of noise that allows these elements; the last one, if none does."""
-        import torch
-
-        noise = torch.zeros_like(outside.golden)
-        for noise in self._noises(outside.places):
-            wrong, _ = self._judged(outside, size, noise)
-            if not bool(wrong.any()):
-                break
-        return noise
-
-    def _noises(self, places: torch.Tensor) -> Iterator[torch.Tensor]:
-        """The changes of the golden at these places."""
-        tolerance = self._tolerance
-        if tolerance.noise_at is not None and self._knows_places(len(places)):
-            yield from tolerance.noise_at(places)
-        elif tolerance.noise is not None:
-            for noise in tolerance.noise():
-                yield noise.reshape(-1)[places]
+def _joined(parts: Sequence[_OutsideOfPart], shape: tuple[int, ...]) -> str:
+    """What is wrong in all parts; empty if nothing is."""
+    nans, outside = sum(each.nans for each in parts), sum(each.outside for each in parts)
+    if not nans and not outside:
+        return ""
+    total = math.prod(shape)
+    if nans:
+        part = next(each for each in parts if each.nans)
+        place = [*place_in(shape, part.worst)]
+        return (
+            f"{nans} of {total} elements are NaN in the result or the golden alone, the first at {place}: {part.text}"
+        )
+    part = max(parts, key=lambda each: each.ratio)
+    return f"{outside} of {total} elements are off, the worst at {[*place_in(shape, part.worst)]}: {part.text}"
 
 
 def _judge_integers(got: torch.Tensor, golden: torch.Tensor, tolerance: Tolerance) -> Verdict:
@@ -425,7 +443,7 @@ def _is_in_finite_block(exact: torch.Tensor) -> torch.Tensor:
 
 def _nan_mismatch(pair: _Comparison) -> str:
     """The reason if elements are NaN in one of the two alone; else empty."""
-    differing = (pair.result.isnan() != pair.exact.isnan()).nonzero()
+    differing = pair.differing_nans
     if not len(differing):
         return ""
     first = tuple(differing[0].tolist())
@@ -474,19 +492,4 @@ def _reason_by_rms(pair: _Comparison, tolerance: Tolerance, underflow: float, no
 
 
 def _described(pair: _Comparison, index: tuple[int, ...]) -> str:
-    """An element of a result, and what is right."""
     return f"{pair.result[index].item():.9g}, and {pair.exact[index].item():.9g} is right"
-
-
-def root_mean_square(values: torch.Tensor) -> torch.Tensor:
-    """The root mean square of the finite elements, without overflow."""
-    import torch
-
-    if not values.numel():
-        return values.new_tensor(0.0)
-    if values.dtype is torch.float64 and _SMALL <= float(values.abs().amax()) <= 1.0 / _SMALL:
-        vector = values.reshape(-1)
-        return (vector.dot(vector) / len(vector)).sqrt()
-    finite = torch.where(values.isfinite(), values, 0.0).abs()
-    largest = finite.amax().clamp(min=1e-300)
-    return largest * (finite / largest).square().mean().sqrt()

@@ -14,7 +14,10 @@ from ttnn_jit.compiler.texts.text_steps import Step
 from ttnn_jit.dialects.text_calls.op_calls import OpCall
 from ttnn_jit.dialects.text_calls.tensor_types import spec_in_text
 from ttnn_jit.golden.comparison_recorder import Outcome
+from ttnn_jit.golden.distances import elements_at
 from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, judge
+from ttnn_jit.ops.families.element_goldens import GoldenOfElements
+from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, WIDE_FLOATS
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -30,6 +33,8 @@ _RELATIVE = 2.0**-20
 """Of the golden, and of the root mean square of all its elements: eight roundings to float32."""
 _SUM_ERROR = 2.0**-16
 """Relative error of float32 sums, as of eager calls (ttnn/observing/comparison_tolerances.py)."""
+_PLACES = 2**9
+"""Elements whose noise is computed alone at a time: 20 MB of factors, where 4,608 products are an element."""
 _WIDE_UNITS = 4.0
 """Of floats of 64 bits, in which goldens are computed as well: they are off by a unit or two themselves."""
 _WIDE_RELATIVE = 2.0**-49
@@ -64,17 +69,23 @@ class JudgedOp:
         self._relative = relative
         self._keys = [*values]
         tensors = [each for value in values.values() for each in (value if mesh else (value,))]
-        wide = tuple(map(_widened, tensors))
-        golden = GoldenCall(None, wide, (), self._golden)  # type: ignore[arg-type]
-        specs = [*read.results]
-        self._judged = JudgedCall(golden, None, specs, on_chip=on_chip)  # type: ignore[arg-type]
-        self._call = golden
+        self._widens_later = mesh is not None and not read.operation.moves
+        given = tuple(tensors) if self._widens_later else _widened_once(tensors, moves=read.operation.moves)
+        golden = partial(self._golden, widens=self._widens_later)
+        self._call = GoldenCall(None, given, (), golden)  # type: ignore[arg-type]
 
-    def _golden(self, torch: Any, *tensors: torch.Tensor) -> Any:
+    @cached_property
+    def _judged(self) -> JudgedCall:
+        wide = _widened_once(self._call.operands, moves=self._read.operation.moves)
+        golden = GoldenCall(None, wide, (), self._golden)  # type: ignore[arg-type]
+        return JudgedCall(golden, None, [*self._read.results], on_chip=self._is_on_chip)  # type: ignore[arg-type]
+
+    def _golden(self, torch: Any, *tensors: torch.Tensor, widens: bool = False) -> Any:
         given: Iterable[Any] = tensors
         if self._mesh:
             count = math.prod(self._mesh)
-            given = [[*tensors[at : at + count]] for at in range(0, len(tensors), count)]
+            groups = [[*tensors[at : at + count]] for at in range(0, len(tensors), count)]
+            given = [*map(_WidenedTensors, groups)] if widens else groups
         call = self._read.call(dict(zip(self._keys, given, strict=True)).get)
         call.mesh = self._mesh or (1,)
         return self._read.operation.golden(torch, call)
@@ -97,10 +108,14 @@ class JudgedOp:
             judged = [*zip(got, goldens, specs, strict=True)]
         else:
             judged = self._selected_elements(got, goldens, specs)
-        return [
-            self._outcome(index, own, golden, each)._replace(name=names[index] if index < len(names) else "")
-            for index, (own, golden, each) in enumerate(zip(got, goldens, judged, strict=True))
-        ]
+        found: list[Outcome] = []
+        known: dict[tuple[int, ...], Outcome] = {}  # devices share tensors
+        for index, (own, golden, each) in enumerate(zip(got, goldens, judged, strict=True)):
+            key = id(own), id(golden), index // devices
+            if key not in known:
+                known[key] = self._outcome(index, own, golden, each)
+            found.append(known[key]._replace(name=names[index] if index < len(names) else ""))
+        return found
 
     def verdicts(self, got: Sequence[torch.Tensor]) -> list[Verdict]:
         """The verdict on each result, or of an exchange on those of all devices."""
@@ -156,6 +171,8 @@ class JudgedOp:
 
     def _tolerance(self, index: int, spec: TensorSpec, exact: torch.Tensor | None) -> Tolerance:
         """The tolerance of a result, whose golden is `exact`, if it is known."""
+        import torch
+
         if self._relative is not None:
             return chained_tolerance(self._relative, partial(self._judged.noise, index, self._relative))
         bound = bound_of(self._read, spec, on_chip=self._is_on_chip)
@@ -163,44 +180,45 @@ class JudgedOp:
             return Tolerance(bound.units, relative=bound.relative)
         exact = exact.double() if exact is not None and exact.is_floating_point() else None
         noise = partial(self._noise, index, spec, bound.error, exact)
-        noise_at = partial(self._noise_at, bound.error) if self._has_factors(spec) else None
-        return Tolerance(bound.units, relative=bound.relative, noise=noise, noise_at=noise_at)
+        at_a_time = _PLACES if self._elements_at(torch.zeros(0, dtype=torch.int64), spec) is not None else None
+        return Tolerance(bound.units, relative=bound.relative, noise=noise, noise_at_a_time=at_a_time)
 
-    def _has_factors(self, spec: TensorSpec) -> bool:
-        """Whether elements are known as sums of products, of float32 at most, and not as a chip rounds them."""
+    def _elements_at(self, places: torch.Tensor, spec: TensorSpec) -> GoldenOfElements | None:
+        """The golden of some elements alone; None if it is not stated, or of a chip, which rounds what is stated."""
         import torch
 
-        narrow = not self._is_on_chip and spec.dtype not in WIDE_FLOATS
-        if self._read.operation.factors_at is None or not narrow or self._mesh:
-            return False
-        if not all(each.is_floating_point() for each in self._call.operands):
-            return False
-        return self._factors_at(torch.zeros(0, dtype=torch.int64)) is not None
-
-    def _factors_at(self, places: torch.Tensor) -> Any:
-        import torch
-
+        elements_at = self._read.operation.elements_at
+        floats = all(each.is_floating_point() for each in self._call.operands)
+        if elements_at is None or self._is_on_chip or self._mesh or spec.dtype in WIDE_FLOATS or not floats:
+            return None
         call = self._read.call(dict(zip(self._keys, self._call.operands, strict=True)).get)
-        assert self._read.operation.factors_at is not None, "it has factors"
-        return self._read.operation.factors_at(torch, call, places)
+        return elements_at(torch, call, places)
 
-    def _noise_at(self, error: float, places: torch.Tensor) -> Iterator[torch.Tensor]:
-        """As `_noise`, of single elements."""
-        factors = tuple(each.contiguous() for each in self._factors_at(places))
-        golden = GoldenCall(None, factors, (), _sum_of_products)  # type: ignore[arg-type]
-        return JudgedCall(golden, None, ()).noise(0, error)  # type: ignore[arg-type]
-
-    def _noise(self, index: int, spec: TensorSpec, error: float, exact: torch.Tensor | None) -> Iterator[torch.Tensor]:
+    def _noise(
+        self,
+        index: int,
+        spec: TensorSpec,
+        error: float,
+        exact: torch.Tensor | None,
+        places: torch.Tensor | None = None,
+    ) -> Iterator[torch.Tensor]:
         """The change of the golden with its operands, and of sums that a chip rounds to bfloat16."""
         import torch
 
+        few = self._elements_at(places, spec) if places is not None and len(places) <= _PLACES else None
+        if few is not None:
+            golden = GoldenCall(None, few.operands, (), few.golden)  # type: ignore[arg-type]
+            yield from JudgedCall(golden, None, ()).noise(0, error)  # type: ignore[arg-type]
+            return
         rounded = self._read.operation.accumulator_error
         if rounded is None or not self._is_on_chip or spec.dtype.is_compute_type:
-            yield from self._judged.noise(index, error, narrows=spec.dtype not in WIDE_FLOATS, exact=exact)
+            narrows = spec.dtype not in WIDE_FLOATS
+            yield from self._judged.noise(index, error, narrows=narrows, exact=exact, places=places)
             return
         call = self._read.call(dict(zip(self._keys, self._call.operands, strict=True)).get)
         off: torch.Tensor = rounded(torch, call).nan_to_num(nan=0.0, posinf=0.0)
-        for noise in self._judged.noise(index, _SUM_ERROR, exact=exact):
+        off = elements_at(off, places)
+        for noise in self._judged.noise(index, _SUM_ERROR, exact=exact, places=places):
             yield noise + off
 
 
@@ -287,16 +305,37 @@ def shape_mismatch(got: Sequence[torch.Tensor], goldens: Sequence[torch.Tensor])
     return ""
 
 
-def _sum_of_products(torch: Any, left: torch.Tensor, right: torch.Tensor) -> Any:
-    return torch.bmm(left.unsqueeze(1), right.unsqueeze(2)).reshape(-1)
-
-
 def _is_exact(got: torch.Tensor, golden: torch.Tensor) -> bool:
     """Whether a result is its golden, rounded to the result's type; NaN is unequal to itself."""
     import torch
 
     own = got.view(torch.int64) if got.dtype is torch.uint64 else got
     return torch.equal(own, golden.to(own.dtype))
+
+
+class _WidenedTensors(Sequence["torch.Tensor"]):
+    """The tensors of all devices as a golden takes them: each is widened when it is read, and not kept."""
+
+    def __init__(self, tensors: Sequence[torch.Tensor]) -> None:
+        self._tensors = tensors
+
+    def __len__(self) -> int:
+        return len(self._tensors)
+
+    def __getitem__(self, index: Any) -> Any:
+        found = self._tensors[index]
+        return [*map(_widened, found)] if isinstance(index, slice) else _widened(found)
+
+
+def _widened_once(tensors: Sequence[torch.Tensor], *, moves: bool) -> tuple[torch.Tensor, ...]:
+    """Operands as a golden takes them; what several devices share is widened once, and nothing for a golden that moves.
+
+    Integers of 64 bits without sign are moved as they are widened: torch has few functions of them.
+    """
+    import torch
+
+    known = {id(x): x if moves and x.dtype is not torch.uint64 else _widened(x) for x in tensors}
+    return tuple(known[id(x)] for x in tensors)
 
 
 def _widened(x: torch.Tensor) -> torch.Tensor:

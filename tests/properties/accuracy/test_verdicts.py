@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -14,6 +15,7 @@ from ttnn_jit import ttnn
 from ttnn_jit.golden import verdict
 from ttnn_jit.golden.verdict import ResultFormat, Tolerance, judge, relative_of_pcc
 from ttnn_jit.specs.tensor_spec import DataType
+from ttnn_jit.ttnn.calling.golden_calls import GoldenCall
 from ttnn_jit.ttnn.observing import comparison_tolerances
 
 SCALARS = {DataType.FLOAT32: torch.float32, DataType.BFLOAT16: torch.bfloat16}
@@ -186,12 +188,16 @@ def test_a_large_result_is_judged_in_parts_as_it_is_as_a_whole(golden, data, dty
     changed = st.sampled_from([1.0, 1.0, 1.0, 1.0 + 2.0**-8, 1.5, math.nan])
     values = [rounded(x, dtype) * data.draw(changed) for x in golden]
     got, exact = torch.tensor(values).to(SCALARS[dtype])[None], torch.tensor(golden, dtype=torch.float64)[None]
-    noise = (lambda: [exact.abs() * 2.0**-20, exact.abs() * 2.0**-7]) if data.draw(st.booleans()) else None
-    tolerance = Tolerance(0.5, relative=relative, noise=noise)
+
+    def noise(places=...):
+        return [exact.abs().reshape(-1)[places] * 2.0**by for by in (-20, -7)]
+
+    at_a_time = data.draw(st.sampled_from([None, 1, 3]))
+    tolerance = Tolerance(0.5, 0.0, relative, noise if data.draw(st.booleans()) else None, at_a_time)
     whole = judge(got, exact, ResultFormat(dtype), tolerance)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(verdict, "_LARGE", 7)
         patch.setattr(verdict, "_PART", 7)
+        patch.setattr(verdict, "_FEW", 1.0)
         parts = judge(got, exact, ResultFormat(dtype), tolerance)
     assert (parts.matches, parts.max_ulp, parts.differing_nans, parts.first_nan, parts.allclose) == (
         whole.matches,
@@ -205,6 +211,31 @@ def test_a_large_result_is_judged_in_parts_as_it_is_as_a_whole(golden, data, dty
         assert parts.pcc == pytest.approx(whole.pcc, abs=1e-6)
 
 
+def test_noise_is_asked_of_the_elements_that_need_it_few_at_a_time():
+    golden, asked = torch.ones(1 << 12, dtype=torch.float64), []
+    got = golden.float()
+    got[[7, 4000, 4001]] += 1e-4
+
+    def noise(places):
+        for size in (1e-5, 1e-3):
+            asked.append(places.tolist())
+            yield torch.where(places == 7, 1e-3, size).double()
+
+    tolerance = Tolerance(noise=noise, noise_at_a_time=2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(verdict, "_PART", 1000)
+        assert judge(got, golden, ResultFormat(DataType.FLOAT32), tolerance).matches
+        assert asked == [[7, 4000], [7, 4000], [4001], [4001]]
+        asked.clear()
+        got[9] = 2.0
+        wrong = judge(got, golden, ResultFormat(DataType.FLOAT32), tolerance)
+        assert wrong.reason.startswith("1 of 4096 elements are off, the worst at [9]")
+        got[1000:2000] += 1e-4
+        asked.clear()
+        assert not judge(got, golden, ResultFormat(DataType.FLOAT32), tolerance).matches
+        assert [*map(len, asked)] == [1004, 1004]
+
+
 def test_operands_of_many_elements_are_changed_part_by_part():
     x = torch.randn(5, 7, dtype=torch.float64)
     with pytest.MonkeyPatch.context() as patch:
@@ -213,19 +244,26 @@ def test_operands_of_many_elements_are_changed_part_by_part():
         assert torch.equal(comparison_tolerances._by_parts(torch.abs, x.T), x.T.abs())
 
 
-def test_noise_at_places_is_asked_for_few_elements_of_a_large_result():
-    golden, asked = torch.ones(1 << 12, dtype=torch.float64), []
-    got = golden.float()
-    got[[7, 4000]] += 1e-4
+def test_each_estimate_of_noise_is_at_least_the_one_before_and_the_first_takes_two_goldens():
+    called = []
 
-    def at(places):
-        asked.append(places.tolist())
-        yield torch.full(places.shape, 1e-3, dtype=torch.float64)
+    def golden(_, x, y):
+        called.append(x.dtype)
+        return x @ y
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(verdict, "_LARGE", 7)
-        assert judge(got, golden, ResultFormat(DataType.FLOAT32), Tolerance(noise_at=at)).matches
-        got[9] = 2.0
-        wrong = judge(got, golden, ResultFormat(DataType.FLOAT32), Tolerance(noise_at=at))
-    assert asked == [[7, 4000], [7, 9, 4000]]
-    assert wrong.reason.startswith("1 of 4096 elements are off, the worst at [9]")
+    operands = tuple(torch.randn(5, 5, dtype=torch.float64) for _ in range(2))
+    operands[0][0] = 1e30
+    operands[1][:, 0] = torch.tensor([1e30, -1e30, 0, 0, 1])  # sums overflow in float32 in some order
+    specs = [comparison_tolerances.TensorSpec((5, 5), DataType.FLOAT32)] * 2
+    call = GoldenCall(None, operands, (), golden)
+    judged = comparison_tolerances.JudgedCall(call, None, specs)
+    estimates = judged.noise(0, 2.0**-16, exact=call())
+    called.clear()
+    found = [next(estimates)]
+    assert called == [torch.float32, torch.float64]
+    found += estimates
+    assert all((one <= other).all() for one, other in itertools.pairwise(found))
+    assert found[-1][0, 0] == math.inf
+    places = torch.tensor([0, 7, 24])
+    at_places = [*judged.noise(0, 2.0**-16, exact=call(), places=places)]
+    assert all(torch.equal(one, other.reshape(-1)[places]) for one, other in zip(at_places, found, strict=True))

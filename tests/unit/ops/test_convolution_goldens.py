@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from ttnn_jit.ops.convolution import convolution_goldens
-from ttnn_jit.ops.convolution.convolution_goldens import Windowing, convolution_in_torch, factors_in_torch
-from ttnn_jit.ops.families.text_operation import index_of_places
+from ttnn_jit.ops.convolution.convolution_goldens import Windowing, convolution_in_torch, elements_in_torch
+from ttnn_jit.ops.families.element_goldens import index_of_places
 
 USUAL = Windowing((3, 3), (1, 1), ((1, 1), (1, 1)), (1, 1), (1, 1))
 
@@ -60,5 +60,5 @@ def test_elements_of_a_convolution_are_the_sums_of_their_factors(windowing):
         assert torch.allclose(convolution_in_torch(torch, x, weight, None, windowing), whole)
     assert whole.shape[2:] == windowing.counts(x.shape[2:])
     places = torch.arange(whole.numel())
-    left, right = factors_in_torch(torch, x, weight, windowing, index_of_places(torch, places, whole.shape))
-    assert torch.allclose((left * right).sum(1), whole.reshape(-1), atol=1e-12)
+    golden, factors = elements_in_torch(torch, x, weight, windowing, index_of_places(torch, places, whole.shape))
+    assert torch.allclose(golden(torch, *factors), whole.reshape(-1), atol=1e-12)

@@ -9,11 +9,12 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.conversions import sharding_rules
 from ttnn_jit.ops.conversions.converted_reductions import pairs
-from ttnn_jit.ops.convolution.convolution_goldens import Windowing, convolution_in_torch, factors_in_torch
+from ttnn_jit.ops.convolution.convolution_goldens import Windowing, convolution_in_torch, elements_in_torch
 from ttnn_jit.ops.families.complex_parts import by_products
 from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, TtirOps
 from ttnn_jit.ops.families.dialect_conversion import conversion
-from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, index_of_places
+from ttnn_jit.ops.families.element_goldens import GoldenOfElements, index_of_places
+from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall
 
 # --- Products ---------------------------------------------------------------------------------------------------------
 
@@ -207,7 +208,7 @@ def _convolution_in_torch(torch: Any, call: TextCall) -> Any:
     return found.reshape(found.shape[: len(order)]).permute(order)
 
 
-def _factors_of_convolution(torch: Any, call: TextCall, places: Any) -> tuple[Any, Any] | None:
+def _elements_of_convolution(torch: Any, call: TextCall, places: Any) -> GoldenOfElements | None:
     if call.batch_group_count != 1:
         return None
     order = _order_of_result(call)
@@ -215,7 +216,7 @@ def _factors_of_convolution(torch: Any, call: TextCall, places: Any) -> tuple[An
     x, weight, windowing = _read_in_torch(call)
     own = [index[order.index(axis)] for axis in range(len(order))]
     own += [torch.zeros_like(places)] * (2 + len(windowing.taps) - len(own))
-    return factors_in_torch(torch, x, weight, windowing, own)
+    return elements_in_torch(torch, x, weight, windowing, own)
 
 
 CONVOLUTION = conversion(
@@ -224,7 +225,7 @@ CONVOLUTION = conversion(
     _convolution,
     _convolution_in_torch,
     sharded_by=sharding_rules.convolved,
-    factors_at=_factors_of_convolution,
+    elements_at=_elements_of_convolution,
     window_strides=None,
     padding=None,
     lhs_dilation=None,

@@ -14,6 +14,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
+from ttnn_jit.ops.families.element_goldens import GoldenOfElements, sums_of_products
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 
@@ -181,8 +182,8 @@ def _by_winograd(torch: Any, x: Any, weight: Any, windowing: Windowing) -> Any:
 # --- Single elements --------------------------------------------------------------------------------------------------
 
 
-def factors_in_torch(torch: Any, x: Any, weight: Any, windowing: Windowing, index: Sequence[Any]) -> tuple[Any, Any]:
-    """The factors of elements of a convolution of an image, channels first: windows and weights.
+def elements_in_torch(torch: Any, x: Any, weight: Any, windowing: Windowing, index: Sequence[Any]) -> GoldenOfElements:
+    """Elements of a convolution of an image, channels first: the sums of products of windows and weights.
 
     Args:
         torch: The module.
@@ -210,4 +211,4 @@ def factors_in_torch(torch: Any, x: Any, weight: Any, windowing: Windowing, inde
     windows = x[(batch[(*beside, None)], *(each[..., None] for each in at), channels[beside])]
     left = torch.where(inside[..., None], windows, torch.zeros((), dtype=windows.dtype))
     right = weight[output].movedim(1, -1)
-    return left.flatten(1), right.flatten(1)
+    return sums_of_products(left.flatten(1), right.flatten(1))

@@ -221,7 +221,7 @@ _OPTIONS = (
     "takes_quantized",
     "moves",
     "compared_elements",
-    "factors_at",
+    "elements_at",
     "regions",
     "as_numbers",
     "keeps_number",

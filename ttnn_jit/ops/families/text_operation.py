@@ -16,7 +16,8 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops.families.decomposition import Ops, Value
-from ttnn_jit.ops.families.fitted_operands import fitted_in_torch, fitted_operand
+from ttnn_jit.ops.families.element_goldens import GoldenOfElements
+from ttnn_jit.ops.families.fitted_operands import fitted_in_torch, fitted_operand, of_one_width
 from ttnn_jit.ops.families.movement import Movement
 from ttnn_jit.ops.language.binding import BoundCall, bind
 from ttnn_jit.ops.language.operation import Operation
@@ -44,13 +45,18 @@ OPTIONAL, VARIADIC = "?", "*"
 
 
 _OF_CHIPS = """
-compute_config compute_kernel_config conservative_folding core_grid conv2d_config conv2d_slice_config conv3d_config
-dtype layout matmul_program_config memory_config operandSegmentSizes output_dtype overlap_qk_coregrid slice_size
-pad_value program_config resultSegmentSizes use_multicore sub_device_id num_links topology applied_shard_scheme
-reallocate_halo_output in_place_halo config_tensors_in_dram flattened_compat_info result_layout xla_shape
+applied_shard_scheme compute_config compute_kernel_config config_tensors_in_dram conservative_folding conv2d_config
+conv2d_slice_config conv3d_config core_grid dtype flattened_compat_info in_place_halo layout matmul_program_config
+memory_config num_links operandSegmentSizes operand_constraints output_dtype overlap_qk_coregrid pad_value
+program_config reallocate_halo_output resultSegmentSizes result_layout slice_size sub_device_id topology
+use_2d_core_grid use_multicore xla_shape
 """
 WITHOUT_EFFECT = frozenset(_OF_CHIPS.split())
 """Attributes that say how a chip computes, or what stands beside the elements of a result, or in its type as well."""
+
+
+_LISTS = frozenset({"activations", "input_tensor_a_activations", "input_tensor_b_activations"})
+"""Lists of functions that are applied to operands or results: empty ones have no effect."""
 
 
 class Enumerated(str):
@@ -86,15 +92,6 @@ def numbers_in_torch(torch: Any, numbers: Sequence[float], *, is_integer: bool) 
     return torch.tensor([(int(each) + 2**63) % 2**64 - 2**63 for each in numbers], dtype=torch.int64)
 
 
-def index_of_places(torch: Any, places: Any, shape: Sequence[int]) -> list[Any]:
-    """The index along each dimension of places in row-major order."""
-    index = []
-    for extent in reversed([*shape]):
-        index.append(places % extent)
-        places = torch.div(places, extent, rounding_mode="floor")
-    return index[::-1]
-
-
 class TextOps(Ops):
     """The protocol of decompositions, with constant tensors."""
 
@@ -126,7 +123,7 @@ class Role(enum.Enum):
     Attributes:
         COMPUTES: Its results are computed from its operands.
         ALLOCATES: Its result has no elements yet: an op whose last operand it is writes it, and returns that.
-        CALLS: It calls the function `decomposition`.
+        CALLS: It calls the function that its attribute `TextOperation.calls` names, whose last results are its own.
         CALLS_ONCE: It calls the function `callee`, whose results are kept for later runs.
         EXCHANGES: It reads tensors of other devices. Operands are lists over the devices of the call's `mesh`, and so
             are what ``write`` and the golden give: the first result of every device, then the second ones.
@@ -229,7 +226,12 @@ class OpInText:
         """The number of operands that every text has."""
         return sum(name[-1] not in {OPTIONAL, VARIADIC} for name in self.operands)
 
-    def _fits(self, sizes: Sequence[int], count: int) -> bool:
+    @property
+    def at_most(self) -> int | None:
+        """The number of operands that a text has at most; None of any number."""
+        return None if any(name[-1] == VARIADIC for name in self.operands) else len(self.operands)
+
+    def fits(self, sizes: Sequence[int], count: int) -> bool:
         """Whether operands may have these numbers of values; MLIR ignores the sizes of an op that needs none."""
         own = sizes[: len(self.operands)]
         if len(own) < len(self.operands) or sum(own) != count:
@@ -246,7 +248,7 @@ class OpInText:
         Raises:
             ArgumentError: The op has another number of operands.
         """
-        if sizes is not None and self._fits(sizes, count):
+        if sizes is not None and self.fits(sizes, count):
             yield from zip(self.operands, sizes, strict=False)
             return
         spare = count - self.required
@@ -303,6 +305,7 @@ class TextOperation:
         index_limits: Operand -> ``limit(call)``, the number of values that its integers may have; None for any number.
         not_negative: Operands that are never negative, such as a variance.
         role: Its part in a function.
+        calls: The attribute that names the function that it calls.
         rounds_intermediates: Intermediate values are rounded to the element type of its operands.
         updates: The operand that an op without results writes: later ops read its result there.
         also_updates: Operands that it writes besides its results, in the order of the further results of `write`.
@@ -312,8 +315,8 @@ class TextOperation:
             the elements at the indices, since any index among equal elements is right.
         accumulator_error: ``accumulator_error(torch, call)``: by how much a result may be off on a chip, which rounds
             sums to bfloat16 after every tile; None: it has no such sums.
-        factors_at: ``factors_at(torch, call, places)``: of a result that is sums of products, the factors of the
-            elements at these places in row-major order, two tensors [places, terms]; None where it is more than that.
+        elements_at: ``elements_at(torch, call, places)``: the golden of some elements of the result alone, by their
+            places in row-major order; None where it takes as long as the whole.
         in_float32: Operands are cast to float32, and each result is rounded once; else each call rounds its result.
         refusal: Why it is not executed; "" if it is.
         on_device: ``on_device(exchange, call)``: of an exchange, its result on the device that a function is written
@@ -328,6 +331,7 @@ class TextOperation:
     index_limits: Mapping[str, Callable[[TextCall], int | None]] = field(default_factory=dict)
     not_negative: tuple[str, ...] = ()
     role: Role = Role.COMPUTES
+    calls: str = "decomposition"
     in_float32: bool = False
     rounds_intermediates: bool = False
     updates: str = ""
@@ -336,7 +340,7 @@ class TextOperation:
     moves: bool = False
     compared_elements: Callable[[Any, TextCall, Sequence[Any]], Sequence[Any]] | None = None
     accumulator_error: Callable[[Any, TextCall], Any] | None = None
-    factors_at: Callable[[Any, TextCall, Any], tuple[Any, Any] | None] | None = None
+    elements_at: Callable[[Any, TextCall, Any], GoldenOfElements | None] | None = None
     refusal: str = ""
     on_device: Callable[[OnDevice, TextCall], Value] | None = None
 
@@ -354,8 +358,9 @@ class TextOperation:
             ArgumentError: The op has another number of operands, lacks an attribute, or has one that is not known.
         """
         known = self.attribute_names
-        for name in attributes:
-            if name not in known and "." not in name and name not in WITHOUT_EFFECT:
+        for name, value in attributes.items():
+            has_effect = "." not in name and name not in WITHOUT_EFFECT and (value or name not in _LISTS)
+            if has_effect and name not in known:
                 raise ArgumentError(f"it has an attribute `{name}`, and that is not known here")
         return self.form.bound(operands, sizes, attributes)
 
@@ -372,22 +377,11 @@ class TextOperation:
         return f"<text operation {self.names[0]}>"
 
 
-_OPTIONS = (
-    "is_random",
-    "index_limits",
-    "not_negative",
-    "role",
-    "in_float32",
-    "rounds_intermediates",
-    "updates",
-    "also_updates",
-    "takes_quantized",
-    "moves",
-    "compared_elements",
-    "accumulator_error",
-    "factors_at",
-    "on_device",
-)
+_NAMES_OF_OPTIONS = """
+is_random index_limits not_negative role calls in_float32 rounds_intermediates updates
+also_updates takes_quantized moves compared_elements accumulator_error elements_at on_device
+"""
+_OPTIONS = _NAMES_OF_OPTIONS.split()
 
 
 def text(
@@ -474,8 +468,8 @@ class Spelling(TextOperation):
 
     def _written(self, ops: Ops, call: TextCall) -> Any:
         bound = self._bound(call, lambda value: value.spec.dtype if isinstance(value, Value) else None)
-        operands = [fitted_operand(ops, bound.operation, each, call.result.dtype) for each in bound.operands]
-        results = ops.results(bound.operation, operands, *bound.attributes)
+        fitted = [fitted_operand(ops, bound.operation, each, call.result.dtype) for each in bound.operands]
+        results = ops.results(bound.operation, of_one_width(ops, bound.operation, fitted), *bound.attributes)
         return results[0] if len(results) == 1 else results
 
     def _in_torch(self, torch: Any, call: TextCall) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.convolution.convolution_goldens import Windowing, convolution_in_torch, factors_in_torch
+from ttnn_jit.ops.convolution.convolution_goldens import Windowing, convolution_in_torch, elements_in_torch
 from ttnn_jit.ops.convolution.convolutions import (
     CONV2D,
     CONV3D,
@@ -16,7 +16,8 @@ from ttnn_jit.ops.convolution.convolutions import (
     attributes_3d,
 )
 from ttnn_jit.ops.families.decomposition import Ops, Value
-from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, index_of_places, text
+from ttnn_jit.ops.families.element_goldens import GoldenOfElements, index_of_places
+from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
 from ttnn_jit.ops.movement.windows import Windows
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import Layout
@@ -92,12 +93,12 @@ def convolved_in_torch(torch: Any, x: Any, weight: Any, bias: Any, geometry: Geo
     return convolution_in_torch(torch, x.movedim(-1, 1), weight, bias, _windowing(weight, geometry)).movedim(1, -1)
 
 
-def factors_of_convolution(
+def elements_of_convolution(
     torch: Any, x: Any, weight: Any, geometry: Geometry, index: Sequence[Any]
-) -> tuple[Any, Any]:
-    """The factors of elements of that on tensors of torch: their indices are those of its result."""
+) -> GoldenOfElements:
+    """Elements of that on tensors of torch, without bias: their indices are those of its result."""
     batch, *places, output = index
-    return factors_in_torch(torch, x.movedim(-1, 1), weight, _windowing(weight, geometry), (batch, output, *places))
+    return elements_in_torch(torch, x.movedim(-1, 1), weight, _windowing(weight, geometry), (batch, output, *places))
 
 
 def _windowing(weight: Any, geometry: Geometry) -> Windowing:
@@ -192,20 +193,20 @@ def _with_convolution(
     return write, golden
 
 
-def _factors_of_conv2d(torch: Any, call: TextCall, places: Any) -> tuple[Any, Any] | None:
+def _elements_of_conv2d(torch: Any, call: TextCall, places: Any) -> GoldenOfElements | None:
     if call.bias is not None or vars(call).get("flattened_compat_info"):
         return None
     order = _channels_last(call, *_HW)
     index = index_of_places(torch, places, call.result.shape)
     x, geometry = _permuted(torch, call.input, order), _conv2d_geometry(call)
-    return factors_of_convolution(torch, x, call.weight, geometry, [index[axis] for axis in order])
+    return elements_of_convolution(torch, x, call.weight, geometry, [index[axis] for axis in order])
 
 
 TEXTS_2D = text(
     "ttir.conv2d",
     "input weight bias?",
     *_with_convolution(_conv2d_geometry, _HW),
-    factors_at=_factors_of_conv2d,
+    elements_at=_elements_of_conv2d,
     stride=REQUIRED,
     padding=REQUIRED,
     dilation=REQUIRED,
