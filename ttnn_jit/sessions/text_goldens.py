@@ -15,7 +15,8 @@ from ttnn_jit.dialects.text_calls.op_calls import OpCall
 from ttnn_jit.dialects.text_calls.tensor_types import spec_in_text
 from ttnn_jit.golden.comparison_recorder import Outcome
 from ttnn_jit.golden.distances import elements_at
-from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, judge
+from ttnn_jit.golden.judging import judge
+from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict
 from ttnn_jit.ops.families.element_goldens import GoldenOfElements
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, WIDE_FLOATS

@@ -28,7 +28,8 @@ from ttnn_jit.golden.comparison_recorder import (
 )
 from ttnn_jit.golden.comparison_records import ComparisonRecord, Mode, Status
 from ttnn_jit.golden.golden_chain import GoldenChain
-from ttnn_jit.golden.verdict import ResultFormat, judge, relative_of_pcc
+from ttnn_jit.golden.judging import judge
+from ttnn_jit.golden.verdict import ResultFormat, relative_of_pcc
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.sessions.text_goldens import JudgedOp, distinct_devices, shape_mismatch
 from ttnn_jit.specs.target import Numerics

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.compiler.texts.text_steps import SteppedRun
 from ttnn_jit.frontend.ir.texts import parse_texts
-from ttnn_jit.golden import verdict
+from ttnn_jit.golden import judging, judging_parts
 from ttnn_jit.golden.distances import place_in
 from ttnn_jit.ops.convolution import convolution_goldens
 from ttnn_jit.process.dataclass import replace
@@ -67,8 +67,9 @@ def test_one_wrong_element_is_named(name, data):
     place = data.draw(st.integers(0, right.numel() - 1), label="place")
     change = data.draw(st.sampled_from([1.0, -0.5, math.nan, math.inf]), label="change")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(verdict, "_PART", 16)
-        patch.setattr(verdict, "_FEW", 0.2)
+        patch.setattr(judging, "PART", 16)
+        patch.setattr(judging_parts, "PART", 16)
+        patch.setattr(judging_parts, "_FEW", 0.2)
         patch.setattr(text_goldens, "_RELATIVE", data.draw(st.sampled_from([0.0, 2.0**-20]), label="relative"))
         patch.setattr(convolution_goldens, "_LARGE", 0)
         (found,) = text_goldens.verdicts_of(module, step)
