@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ttnn_jit.golden.distances import as_integers, correlation, index_of_largest, is_close_by_torch, root_mean_square
 from ttnn_jit.golden.element_comparison import SMALLEST_NORMAL, ElementComparison, described, excess
-from ttnn_jit.golden.judging_parts import PART, judge_parts, size_of_parts
+from ttnn_jit.golden.judging_parts import PART, judge_parts
 from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict
 
 if TYPE_CHECKING:
@@ -17,14 +17,10 @@ if TYPE_CHECKING:
 
 def judge(got: torch.Tensor, golden: torch.Tensor, result_format: ResultFormat, tolerance: Tolerance) -> Verdict:
     """The verdict on `got` and its `golden`, which has the same shape and is float64 or integers."""
-    import torch
-
     if result_format.dtype.is_integer:
         return _judge_integers(got, as_integers(golden, result_format.dtype), tolerance)
     if got.numel() > PART and not tolerance.by_rms and not result_format.dtype.is_block_float:
-        parts = torch.split(golden.reshape(-1), PART)
-        size = size_of_parts(parts, result_format.dtype) if tolerance.relative else None
-        return judge_parts(got, parts, result_format, tolerance, size)
+        return judge_parts(got, [golden.reshape(-1)], result_format, tolerance)
     pair = ElementComparison.of(got, golden, result_format)
     differing = pair.differing_nans
     first = tuple(differing[0].tolist()) if len(differing) else None

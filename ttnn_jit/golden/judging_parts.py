@@ -22,9 +22,9 @@ from ttnn_jit.golden.element_comparison import (
     are_below,
     described,
     excess,
-    overflowed,
 )
 from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict
+from ttnn_jit.process.cached_property import cached_property
 
 if TYPE_CHECKING:
     import torch
@@ -43,11 +43,7 @@ _MOST_OF_ROUNDING = 0.499
 
 
 def judge_parts(
-    got: torch.Tensor,
-    goldens: Iterable[torch.Tensor],
-    result_format: ResultFormat,
-    tolerance: Tolerance,
-    size: torch.Tensor | None = None,
+    got: torch.Tensor, goldens: Iterable[torch.Tensor], result_format: ResultFormat, tolerance: Tolerance
 ) -> Verdict:
     """The verdict on a result of scalar floats whose elements are judged one by one.
 
@@ -58,11 +54,10 @@ def judge_parts(
         goldens: Its golden in float64, some elements after another in row-major order.
         result_format: The format of the result.
         tolerance: The allowed difference.
-        size: The root mean square of the golden, where the tolerance is relative to it.
     """
     import torch
 
-    judged = _JudgedParts(tuple(got.shape), result_format, tolerance, size)
+    judged = _JudgedParts(tuple(got.shape), result_format, tolerance)
     flat, begin = got.reshape(-1), 0
     for golden in goldens:
         for right in torch.split(golden, PART):
@@ -79,16 +74,11 @@ class _JudgedParts:
         shape: Its shape.
         result_format: Its format.
         tolerance: The allowed difference.
-        size: The root mean square of the golden; None where the tolerance is not relative to it.
     """
 
-    def __init__(
-        self, shape: tuple[int, ...], result_format: ResultFormat, tolerance: Tolerance, size: torch.Tensor | None
-    ) -> None:
-        import torch
-
+    def __init__(self, shape: tuple[int, ...], result_format: ResultFormat, tolerance: Tolerance) -> None:
         self._shape, self._format, self._tolerance = shape, result_format, tolerance
-        self._size = torch.zeros((), dtype=torch.float64) if size is None else size
+        self._sizes: list[float] = []
         self._count, self._nans, self._units = 0, 0, 0.0
         self._first: tuple[int, ...] | None = None
         self._is_close, self._is_rounded = True, True
@@ -113,6 +103,7 @@ class _JudgedParts:
             pair = ElementComparison.of(own, right, self._format)
             self._units = max(self._units, float(pair.ulp.max()))
             right = pair.exact
+        self._note_size(right)
         self._sums.add(right, right, is_ordinary=is_ordinary)
 
     def _add(self, own: torch.Tensor, right: torch.Tensor) -> None:
@@ -123,12 +114,22 @@ class _JudgedParts:
             self._first = place_in(self._shape, self._count + int(differing[0]))
         self._units = max(self._units, float(pair.ulp.max()))
         self._is_close &= _is_close(pair, self._format.dtype)
+        self._note_size(pair.exact)
         self._sums.add(pair.exact, pair.result, is_ordinary=pair.is_ordinary)
-        outside = pair.exceeds(_allowed(pair, self._format, self._tolerance, self._size))
+        outside = pair.exceeds(_allowed(pair, self._format, self._tolerance, 0.0))  # the size is not known yet
         outside[differing] = True
         if outside.any():
             places = outside.nonzero().squeeze(-1)
             self._wrong.append(_WrongElements(self._count + places, own[places], right[places]))
+
+    def _note_size(self, exact: torch.Tensor) -> None:
+        if self._tolerance.relative:
+            self._sizes.append(float(root_mean_square(exact)) * math.sqrt(exact.numel()))
+
+    @cached_property
+    def _size(self) -> float:
+        """The root mean square of all elements, after all parts, where the tolerance is relative to it."""
+        return math.hypot(*self._sizes) / math.sqrt(self._count)
 
     @property
     def verdict(self) -> Verdict:
@@ -136,6 +137,9 @@ class _JudgedParts:
         if self._is_rounded:
             return Verdict(matches=True, reason="", pcc=1.0, max_ulp=0.0, allclose=True)
         found = [self._judged(each, None) for each in self._wrong]
+        self._wrong = [
+            each.at(outside.which) for each, outside in zip(self._wrong, found, strict=True) if outside.which.any()
+        ]
         if self._wrong and self._tolerance.noise is not None:
             found = self._with_noise(self._wrong)
         reason = _joined(found, self._shape)
@@ -161,7 +165,7 @@ class _JudgedParts:
         for noise in self._tolerance.noise(places=torch.cat([each.places for each in parts])):
             noises = torch.split(noise, [len(each.places) for each in parts])
             found = [self._judged(*each) for each in zip(parts, noises, strict=True)]
-            left = [each.at(outside.which) for each, outside in zip(parts, found, strict=True) if outside.which.any()]
+            left = _left(parts, found)
             if not left:
                 break
             if alone and _count(left) <= min(_FEWER * _count(parts), _FEW * math.prod(self._shape)):
@@ -189,18 +193,6 @@ class _JudgedParts:
         return _OutsideOfPart(which, 0, count, float(ratios[worst]), int(wrong.places[worst]), text)
 
 
-def size_of_parts(parts: Sequence[torch.Tensor], dtype: DataType) -> torch.Tensor:
-    """The root mean square of all elements in the range of a scalar type."""
-    import torch
-
-    sizes, total = [], sum(map(len, parts))
-    for part in parts:
-        inside = part if are_below(dtype.traits.largest / 2, part) else overflowed(part, dtype)
-        sizes.append(root_mean_square(inside) * (len(part) / total) ** 0.5)
-    size: torch.Tensor = torch.stack(sizes).norm()
-    return size
-
-
 def _is_close(pair: ElementComparison, dtype: DataType) -> bool:
     """`is_close_by_torch`."""
     if not pair.is_ordinary:
@@ -209,9 +201,7 @@ def _is_close(pair: ElementComparison, dtype: DataType) -> bool:
     return bool((pair.distance <= (pair.exact * rtol).abs_().add_(atol)).all())
 
 
-def _allowed(
-    pair: ElementComparison, result_format: ResultFormat, tolerance: Tolerance, size: torch.Tensor
-) -> torch.Tensor:
+def _allowed(pair: ElementComparison, result_format: ResultFormat, tolerance: Tolerance, size: float) -> torch.Tensor:
     """The allowed distance without noise, where all elements have the root mean square `size`."""
     allowed: torch.Tensor = pair.unit * tolerance.max_ulp
     allowed.add_(tolerance.atol + (SMALLEST_NORMAL if result_format.flushes else 0.0))
@@ -256,6 +246,11 @@ class _WrongElements(NamedTuple):
     def at(self, which: torch.Tensor) -> _WrongElements:
         """Some of them."""
         return _WrongElements(*(each[which] for each in self))
+
+
+def _left(parts: Sequence[_WrongElements], found: Sequence[_OutsideOfPart]) -> list[_WrongElements]:
+    """Those of elements of parts that are still wrong."""
+    return [each.at(outside.which) for each, outside in zip(parts, found, strict=True) if outside.which.any()]
 
 
 def _count(parts: Sequence[_WrongElements]) -> int:

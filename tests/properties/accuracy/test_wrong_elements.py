@@ -39,6 +39,13 @@ OPS = {
     "reshape": '"ttir.reshape"(%0) <{shape = [42 : i32, 5 : i32]}> : (tensor<5x6x7xbf16>) -> tensor<42x5xbf16>',
     "add": '"ttir.add"(%0, %1) : (tensor<5x6x7xbf16>, tensor<6x1xbf16>) -> tensor<5x6x7xbf16>',
     "sigmoid": '"ttir.sigmoid"(%0) : (tensor<5x6x7xf32>) -> tensor<5x6x7xf32>',
+    "logistic": '"stablehlo.logistic"(%0) : (tensor<5x6x7xbf16>) -> tensor<5x6x7xbf16>',
+    "divide": '"stablehlo.divide"(%0, %1) : (tensor<5x6x7xf32>, tensor<5x6x7xf32>) -> tensor<5x6x7xf32>',
+    "broadcast": '"ttir.broadcast"(%0) <{broadcast_dimensions = array<i64: 5, 1, 7>}> : (tensor<1x6x1xf32>)'
+    " -> tensor<5x6x7xf32>",
+    "slice": '"ttir.slice_static"(%0) <{begins = [1 : i32, 0 : i32], ends = [8 : i32, 9 : i32], step = [2 : i32, '
+    "3 : i32]}> : (tensor<9x11xf32>) -> tensor<4x3xf32>",
+    "concat": '"ttir.concat"(%0, %1) <{dim = 1 : si32}> : (tensor<5x6xbf16>, tensor<5x9xbf16>) -> tensor<5x15xbf16>',
     "typecast": '"ttir.typecast"(%0) : (tensor<5x6x7xf32>) -> tensor<5x6x7xbf16>',
     "sum": '"ttir.sum"(%0) <{dim_arg = [1 : i32], keep_dim = true}> : (tensor<5x60x7xf32>) -> tensor<5x1x7xf32>',
     "softmax": '"ttir.softmax"(%0) <{dimension = -1 : si32, numericStable = true}> : (tensor<5x6x7xf32>)'
@@ -67,8 +74,8 @@ def test_one_wrong_element_is_named(name, data):
     place = data.draw(st.integers(0, right.numel() - 1), label="place")
     change = data.draw(st.sampled_from([1.0, -0.5, math.nan, math.inf]), label="change")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(judging, "PART", 16)
-        patch.setattr(judging_parts, "PART", 16)
+        for room in (judging, judging_parts, text_goldens):
+            patch.setattr(room, "PART", 16)
         patch.setattr(judging_parts, "_FEW", 0.2)
         patch.setattr(text_goldens, "_RELATIVE", data.draw(st.sampled_from([0.0, 2.0**-20]), label="relative"))
         patch.setattr(convolution_goldens, "_LARGE", 0)

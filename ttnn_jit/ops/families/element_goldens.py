@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 
@@ -34,3 +36,25 @@ def index_of_places(torch: Any, places: Any, shape: Sequence[int]) -> list[Any]:
         index.append(places % extent)
         places = torch.div(places, extent, rounding_mode="floor")
     return index[::-1]
+
+
+def elements_of_operands(torch: Any, operands: Sequence[Any], places: Any, shape: Sequence[int]) -> list[Any]:
+    """What elements of an elementwise result depend on: those at the same places of its operands, which fit `shape`."""
+    index = tuple(index_of_places(torch, places, shape))
+    return [each.expand(tuple(shape))[index] for each in operands]
+
+
+def parts_of_operands(operands: Sequence[Any], shape: Sequence[int], at_most: int) -> Iterator[list[Any]]:
+    """What some elements of an elementwise result after another depend on, in row-major order.
+
+    Args:
+        operands: Tensors of torch that fit `shape`.
+        shape: The shape of the result.
+        at_most: The largest number of elements of a part.
+    """
+    wide = [each.expand(tuple(shape)) for each in operands]
+    axis = next((at for at in range(len(shape)) if math.prod(shape[at + 1 :]) <= at_most), len(shape))
+    rows = max(1, at_most // max(1, math.prod(shape[axis + 1 :])))
+    for index in product(*map(range, shape[:axis])):
+        for begin in range(0, shape[axis], rows):
+            yield [each[index][begin : begin + rows] for each in wide]
