@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -61,14 +61,14 @@ class ChecksConfig:
         wanted = {Mode.ISOLATED: self.isolated, Mode.ACCUMULATED: self.accumulated}.get(mode, True)
         return wanted and any(fnmatchcase(operation, pattern) for pattern in self.operations)
 
-    def broken_by(self, verdict: Verdict, got: torch.Tensor, golden: torch.Tensor) -> str:
+    def broken_by(self, verdict: Verdict, largest_difference: Callable[[], float]) -> str:
         """Which limit a result breaks that its own bound allows; empty if none."""
         if self.min_pcc is not None and not verdict.pcc >= self.min_pcc:
             return f"the correlation is {verdict.pcc:.6g}, and at least {self.min_pcc:.6g} is required"
         if self.max_ulp is not None and verdict.max_ulp > self.max_ulp:
             return f"it is off by {verdict.max_ulp:.6g} ulp, and at most {self.max_ulp:.6g} are allowed"
         if self.max_absolute is not None:
-            largest = largest_difference(got, golden)
+            largest = largest_difference()
             if largest > self.max_absolute:
                 return f"it is off by {largest:.6g}, and at most {self.max_absolute:.6g} is allowed"
         return ""

@@ -11,7 +11,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ttnn_jit.diagnostics.source import Location, line_text
-from ttnn_jit.golden.comparison_checks import ChecksConfig
+from ttnn_jit.golden.comparison_checks import ChecksConfig, largest_difference
 from ttnn_jit.golden.comparison_records import ComparisonRecord, Mode, Status
 from ttnn_jit.golden.verdict import Verdict
 from ttnn_jit.process.dataclass import dataclass
@@ -55,7 +55,7 @@ class Outcome(NamedTuple):
     Attributes:
         verdict: The verdict by the bound of the operation.
         got: The result.
-        golden: Its golden.
+        whole_golden: Its golden, or what computes it, if it was judged part by part, and the whole is nowhere.
         dtype: The element type of the result, as MLIR spells it.
         bound: The allowed difference.
         operands: What the operation read.
@@ -65,12 +65,17 @@ class Outcome(NamedTuple):
 
     verdict: Verdict
     got: torch.Tensor
-    golden: torch.Tensor
+    whole_golden: torch.Tensor | Callable[[], torch.Tensor]
     dtype: str
     bound: str
     operands: Sequence[torch.Tensor] = ()
     tensor: Any = None
     name: str = ""
+
+    @property
+    def golden(self) -> torch.Tensor:
+        """The golden of the result; it is computed where it is asked, if it was judged part by part."""
+        return self.whole_golden() if callable(self.whole_golden) else self.whole_golden
 
 
 class Finding(NamedTuple):
@@ -160,7 +165,7 @@ class Recorder:
         if not checks.compares(call.operation, mode):
             return None
         verdict = outcome.verdict
-        reason = verdict.reason or checks.broken_by(verdict, outcome.got, outcome.golden)
+        reason = verdict.reason or checks.broken_by(verdict, lambda: largest_difference(outcome.got, outcome.golden))
         record = replace(
             self._record(call, mode, output, Status.NUMERICS_FAIL if reason else Status.OK, reason),
             pcc=verdict.pcc,

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 OVERFLOW = 2.0**128
 """The value of an infinity in a distance: the first power of two that no element type holds."""
 _SMALLEST_NORMAL = 2.0**-126
-_HUGE = 2.0**500
+ORDINARY = 2.0**500
+"""Smaller magnitudes, of which none is near the largest of its type, have distances and squares without exceptions."""
 _MANTISSA_BITS = sys.float_info.mant_dig - 1
 _EXPONENT = 0x7FF << _MANTISSA_BITS
 """The bits of the exponent of a float64."""
@@ -95,7 +96,7 @@ class CorrelationSums:
         if is_ordinary:
             a, b = pair
         else:
-            a, b = (torch.nan_to_num(x, nan=0.0, posinf=0.0, neginf=0.0).clamp(-_HUGE, _HUGE) for x in pair)
+            a, b = (torch.nan_to_num(x, nan=0.0, posinf=0.0, neginf=0.0).clamp(-ORDINARY, ORDINARY) for x in pair)
         self._is_equal = self._is_equal and torch.equal(a, b)
         means, count = [float(a.mean()), float(b.mean())], a.numel()
         a, b = a - means[0], b - means[1]
@@ -188,3 +189,15 @@ def is_close_by_torch(result: torch.Tensor, golden: torch.Tensor, dtype: DataTyp
 def tolerances_of_torch(dtype: DataType) -> tuple[float, float]:
     """The relative and the absolute tolerance of `torch.testing` for `dtype`."""
     return {23: 1.3e-6, 52: 1e-7, 10: 1e-3}.get(dtype.mantissa_bits, 1.6e-2), 1e-5
+
+
+def root_mean_square(values: torch.Tensor) -> torch.Tensor:
+    """The root mean square of the finite elements, without overflow."""
+    import torch
+
+    length: torch.Tensor = values.norm()
+    if 1.0 / ORDINARY < float(length) < ORDINARY:  # NaN and infinities are not below
+        return length / math.sqrt(values.numel())
+    finite = torch.where(values.isfinite(), values, 0.0).abs()
+    largest = finite.amax().clamp(min=1e-300) if finite.numel() else finite.new_tensor(1.0)
+    return largest * (finite / largest).square().mean().sqrt() if finite.numel() else finite.new_tensor(0.0)

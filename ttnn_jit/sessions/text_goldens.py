@@ -15,7 +15,11 @@ from ttnn_jit.dialects.text_calls.op_calls import OpCall
 from ttnn_jit.dialects.text_calls.tensor_types import spec_in_text
 from ttnn_jit.golden.comparison_recorder import Outcome
 from ttnn_jit.golden.distances import elements_at
-from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, judge
+from ttnn_jit.golden.judging import judge
+from ttnn_jit.golden.judging_parts import PART, judge_parts
+from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict
+from ttnn_jit.ops.families.complex_parts import is_complex
+from ttnn_jit.ops.families.element_goldens import GoldenOfElements, elements_of_operands, parts_of_operands
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, WIDE_FLOATS
 from ttnn_jit.specs.target import Numerics
@@ -32,6 +36,8 @@ _RELATIVE = 2.0**-20
 """Of the golden, and of the root mean square of all its elements: eight roundings to float32."""
 _SUM_ERROR = 2.0**-16
 """Relative error of float32 sums, as of eager calls (ttnn/observing/comparison_tolerances.py)."""
+_PLACES = 2**9
+"""Elements whose noise is computed alone at a time: 20 MB of factors, where 4,608 products are an element."""
 _WIDE_UNITS = 4.0
 """Of floats of 64 bits, in which goldens are computed as well: they are off by a unit or two themselves."""
 _WIDE_RELATIVE = 2.0**-49
@@ -65,11 +71,15 @@ class JudgedOp:
         self._mesh = mesh
         self._relative = relative
         self._keys = [*values]
-        tensors = [each for value in values.values() for each in (value if mesh else (value,))]
+        self._tensors = tuple(each for value in values.values() for each in (value if mesh else (value,)))
         self._widens_later = mesh is not None and not read.operation.moves
-        given = tuple(tensors) if self._widens_later else _widened_once(tensors, moves=read.operation.moves)
+
+    @cached_property
+    def _call(self) -> GoldenCall:
+        moves = self._read.operation.moves
+        given = self._tensors if self._widens_later else _widened_once(self._tensors, moves=moves)
         golden = partial(self._golden, widens=self._widens_later)
-        self._call = GoldenCall(None, given, (), golden)  # type: ignore[arg-type]
+        return GoldenCall(None, given, (), golden)  # type: ignore[arg-type]
 
     @cached_property
     def _judged(self) -> JudgedCall:
@@ -114,8 +124,43 @@ class JudgedOp:
             found.append(known[key]._replace(name=names[index] if index < len(names) else ""))
         return found
 
+    def outcome_by_parts(self, got: Sequence[torch.Tensor], name: str = "") -> Outcome | None:
+        """The outcome for a large result of an elementwise op, whose golden is nowhere whole; None of another op.
+
+        Raises:
+            Exception: Whatever torch raises.
+        """
+        spec = self._read.results[0]
+        is_one = len(got) == 1 and got[0].numel() > PART and tuple(got[0].shape) == tuple(spec.shape)
+        if not is_one or not self._is_by_elements(spec) or self._relative is not None:
+            return None
+        tolerance = self._tolerance(0, spec, None)
+        verdict = judge_parts(got[0], self._parts(spec), ResultFormat(spec.dtype, self._is_on_chip), tolerance)
+        own = spec.dtype.mlir, str(tolerance), self._tensors
+        return Outcome(verdict, got[0], lambda: self.goldens()[0], *own, name=name)
+
+    def _is_by_elements(self, spec: TensorSpec) -> bool:
+        """Whether an element of a result of scalar floats depends on the elements of operands at its place alone."""
+        if not self._read.operation.is_elementwise or self._mesh or not self._tensors:
+            return False
+        elements = self._read.call(lambda _: None).element_types.values()
+        floats = not spec.dtype.is_integer and not spec.dtype.is_block_float and not any(map(is_complex, elements))
+        return floats and all(_fits(each, spec) for each in self._tensors)
+
+    def _parts(self, spec: TensorSpec) -> Iterator[torch.Tensor]:
+        """The golden of an elementwise op, some elements after another."""
+        import torch
+
+        for part in parts_of_operands(self._tensors, tuple(spec.shape), PART):
+            (found,) = _listed(self._golden(torch, *_widened_once(part, moves=False)))
+            assert found.shape == part[0].shape, "an elementwise op has the shape of its operands"
+            yield found.double().reshape(-1)
+
     def verdicts(self, got: Sequence[torch.Tensor]) -> list[Verdict]:
         """The verdict on each result, or of an exchange on those of all devices."""
+        outcome = self.outcome_by_parts(got)
+        if outcome is not None:
+            return [outcome.verdict]
         goldens = self.goldens()
         reason = shape_mismatch(got, goldens)
         if reason:
@@ -158,16 +203,18 @@ class JudgedOp:
         exact = golden if self._read.operation.compared_elements is None and not self._mesh else None
         tolerance = self._tolerance(index, spec, exact)
         right = right.to(spec.dtype.torch) if spec.dtype.compute.is_bool else _plain(right)
-        exact = right if not right.is_floating_point() else right.double()
         if _is_exact(got, right):
             verdict = Verdict(matches=True, reason="", pcc=1.0, max_ulp=0.0, allclose=True)
         else:
+            exact = right if not right.is_floating_point() else right.double()
             verdict = judge(got, exact, ResultFormat(spec.dtype, self._is_on_chip), tolerance)
         dtype = self._read.results[0 if self._mesh else index].dtype.mlir
         return Outcome(verdict, result, _plain(golden), dtype, str(tolerance), self._call.operands)
 
     def _tolerance(self, index: int, spec: TensorSpec, exact: torch.Tensor | None) -> Tolerance:
         """The tolerance of a result, whose golden is `exact`, if it is known."""
+        import torch
+
         if self._relative is not None:
             return chained_tolerance(self._relative, partial(self._judged.noise, index, self._relative))
         bound = bound_of(self._read, spec, on_chip=self._is_on_chip)
@@ -175,7 +222,23 @@ class JudgedOp:
             return Tolerance(bound.units, relative=bound.relative)
         exact = exact.double() if exact is not None and exact.is_floating_point() else None
         noise = partial(self._noise, index, spec, bound.error, exact)
-        return Tolerance(bound.units, relative=bound.relative, noise=noise)
+        at_a_time = _PLACES if self._elements_at(torch.zeros(0, dtype=torch.int64), spec) is not None else None
+        return Tolerance(bound.units, relative=bound.relative, noise=noise, noise_at_a_time=at_a_time)
+
+    def _elements_at(self, places: torch.Tensor, spec: TensorSpec) -> GoldenOfElements | None:
+        """The golden of some elements alone; None if it is not stated, or of a chip, which rounds what is stated."""
+        import torch
+
+        elements_at = self._read.operation.elements_at
+        floats = all(each.is_floating_point() for each in self._tensors)
+        if self._is_on_chip or self._mesh or spec.dtype in WIDE_FLOATS or not floats:
+            return None
+        if elements_at is not None:
+            call = self._read.call(dict(zip(self._keys, self._tensors, strict=True)).get)
+            return elements_at(torch, call, places)
+        if not self._is_by_elements(spec):
+            return None
+        return GoldenOfElements(self._golden, tuple(elements_of_operands(torch, self._tensors, places, spec.shape)))
 
     def _noise(
         self,
@@ -188,6 +251,12 @@ class JudgedOp:
         """The change of the golden with its operands, and of sums that a chip rounds to bfloat16."""
         import torch
 
+        few = self._elements_at(places, spec) if places is not None and len(places) <= _PLACES else None
+        if few is not None:
+            wide = tuple(map(_widened, few.operands))
+            golden = GoldenCall(None, wide, (), few.golden)  # type: ignore[arg-type]
+            yield from JudgedCall(golden, None, ()).noise(0, error)  # type: ignore[arg-type]
+            return
         rounded = self._read.operation.accumulator_error
         if rounded is None or not self._is_on_chip or spec.dtype.is_compute_type:
             narrows = spec.dtype not in WIDE_FLOATS
@@ -283,11 +352,21 @@ def shape_mismatch(got: Sequence[torch.Tensor], goldens: Sequence[torch.Tensor])
     return ""
 
 
+def _fits(x: torch.Tensor, spec: TensorSpec) -> bool:
+    """Whether a tensor is broadcast to a shape."""
+    shape = tuple(spec.shape)
+    pairs = zip(reversed(x.shape), reversed(shape), strict=False)
+    return x.dim() <= len(shape) and all(own in (1, other) for own, other in pairs)
+
+
 def _is_exact(got: torch.Tensor, golden: torch.Tensor) -> bool:
-    """Whether a result is its golden, rounded to the result's type; NaN is unequal to itself."""
+    """Whether a result has the bits of its golden, or is that rounded; NaN that was rounded is unequal to itself."""
     import torch
 
     own = got.view(torch.int64) if got.dtype is torch.uint64 else got
+    if own.dtype is golden.dtype and own.is_floating_point():
+        bits = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[own.dtype.itemsize]
+        return torch.equal(own.view(bits), golden.view(bits))
     return torch.equal(own, golden.to(own.dtype))
 
 

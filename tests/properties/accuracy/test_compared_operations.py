@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from ttnn_jit import ttnn
-from ttnn_jit.golden.verdict import ResultFormat, judge
+from ttnn_jit.golden.judging import judge
+from ttnn_jit.golden.verdict import ResultFormat
 from ttnn_jit.ops import OPERATIONS
 from ttnn_jit.ops.language.parameter import CHOICE
 from ttnn_jit.specs.dtypes import FLOATS

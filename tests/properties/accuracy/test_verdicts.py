@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ttnn_jit import ttnn
-from ttnn_jit.golden import verdict
-from ttnn_jit.golden.verdict import ResultFormat, Tolerance, judge, relative_of_pcc
+from ttnn_jit.golden import judging, judging_parts
+from ttnn_jit.golden.judging import judge
+from ttnn_jit.golden.verdict import ResultFormat, Tolerance, relative_of_pcc
 from ttnn_jit.specs.tensor_spec import DataType
 from ttnn_jit.ttnn.calling.golden_calls import GoldenCall
 from ttnn_jit.ttnn.observing import comparison_tolerances
@@ -192,21 +193,53 @@ def test_a_large_result_is_judged_in_parts_as_it_is_as_a_whole(golden, data, dty
     def noise(places=...):
         return [exact.abs().reshape(-1)[places] * 2.0**by for by in (-20, -7)]
 
-    tolerance = Tolerance(0.5, relative=relative, noise=noise if data.draw(st.booleans()) else None)
+    at_a_time = data.draw(st.sampled_from([None, 1, 3]))
+    tolerance = Tolerance(0.5, 0.0, relative, noise if data.draw(st.booleans()) else None, at_a_time)
     whole = judge(got, exact, ResultFormat(dtype), tolerance)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(verdict, "_PART", 7)
+        patch.setattr(judging, "PART", 7)
+        patch.setattr(judging_parts, "PART", 7)
+        patch.setattr(judging_parts, "_FEW", 1.0)
         parts = judge(got, exact, ResultFormat(dtype), tolerance)
-    assert (parts.matches, parts.max_ulp, parts.differing_nans, parts.first_nan, parts.allclose) == (
+    assert (parts.matches, parts.differing_nans, parts.first_nan, parts.allclose) == (
         whole.matches,
-        whole.max_ulp,
         whole.differing_nans,
         whole.first_nan,
         whole.allclose,
     )
     assert parts.reason.partition(" ")[0] == whole.reason.partition(" ")[0]
-    if exact.isfinite().all() and exact.abs().max() < 1e30:
+    if parts.matches and not parts.max_ulp:  # every element is its golden, rounded
+        return
+    assert parts.max_ulp == pytest.approx(whole.max_ulp, abs=1e-3)
+    largest = float(exact.abs().max())
+    if largest < 1e30 and exact.std(correction=0) > max(1e-30, 1e-3 * largest):  # no rounding decides it
         assert parts.pcc == pytest.approx(whole.pcc, abs=1e-6)
+
+
+def test_noise_is_asked_of_the_elements_that_need_it_few_at_a_time():
+    golden, asked = torch.ones(1 << 12, dtype=torch.float64), []
+    got = golden.float()
+    got[[7, 4000, 4001]] += 1e-4
+
+    def noise(places):
+        for size in (1e-5, 1e-3):
+            asked.append(places.tolist())
+            yield torch.where(places == 7, 1e-3, size).double()
+
+    tolerance = Tolerance(noise=noise, noise_at_a_time=2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(judging, "PART", 1000)
+        patch.setattr(judging_parts, "PART", 1000)
+        assert judge(got, golden, ResultFormat(DataType.FLOAT32), tolerance).matches
+        assert asked == [[7, 4000], [7, 4000], [4001], [4001]]
+        asked.clear()
+        got[9] = 2.0
+        wrong = judge(got, golden, ResultFormat(DataType.FLOAT32), tolerance)
+        assert wrong.reason.startswith("1 of 4096 elements are off, the worst at [9]")
+        got[1000:2000] += 1e-4
+        asked.clear()
+        assert not judge(got, golden, ResultFormat(DataType.FLOAT32), tolerance).matches
+        assert [*map(len, asked)] == [1004, 1004, 1, 1]
 
 
 def test_operands_of_many_elements_are_changed_part_by_part():

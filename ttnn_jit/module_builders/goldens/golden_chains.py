@@ -17,8 +17,9 @@ from itertools import count
 import torch
 from xdsl.ir import Operation, SSAValue
 
-from ttnn_jit.golden.distances import elements_at, unit_in_last_place, unit_of_block
-from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, judge, root_mean_square
+from ttnn_jit.golden.distances import elements_at, root_mean_square, unit_in_last_place, unit_of_block
+from ttnn_jit.golden.judging import judge
+from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict
 from ttnn_jit.module_builders.goldens.golden_map_tensor import GoldenMapTensor
 from ttnn_jit.module_builders.goldens.op_goldens import OpGolden
 from ttnn_jit.process.dataclass import dataclass

@@ -8,7 +8,8 @@ from typing import Any
 
 import torch
 
-from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, judge, relative_of_pcc
+from ttnn_jit.golden.judging import judge
+from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, relative_of_pcc
 from ttnn_jit.module_builders.goldens.golden_chains import GoldenChain
 from ttnn_jit.module_builders.goldens.golden_map_tensor import GoldenMapTensor
 from ttnn_jit.module_builders.goldens.op_goldens import OpGolden

@@ -9,9 +9,11 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.conversions import sharding_rules
 from ttnn_jit.ops.conversions.converted_reductions import pairs
+from ttnn_jit.ops.convolution.convolution_goldens import Windowing, convolution_in_torch, elements_in_torch
 from ttnn_jit.ops.families.complex_parts import by_products
 from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, TtirOps
 from ttnn_jit.ops.families.dialect_conversion import conversion
+from ttnn_jit.ops.families.element_goldens import GoldenOfElements, index_of_places
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall
 
 # --- Products ---------------------------------------------------------------------------------------------------------
@@ -170,32 +172,51 @@ _LAYOUT = (
 )
 
 
-def _convolution_in_torch(torch: Any, call: TextCall) -> Any:
-    """Taps one after the other: slices of the spread and padded input times the weights of a tap."""
+def _read_in_torch(call: TextCall) -> tuple[Any, Any, Windowing]:
+    """The image and the weights, channels first, and how windows lie."""
     numbers = call.dimension_numbers
-    spatial = numbers.get("inputSpatialDimensions", ())
+    spatial, kernel = (numbers.get(f"{name}SpatialDimensions", ()) for name in ("input", "kernel"))
     rank = len(spatial)
     x = call.lhs.permute(numbers["inputBatchDimension"], numbers["inputFeatureDimension"], *spatial)
-    kernel = numbers.get("kernelSpatialDimensions", ())
     weight = call.rhs.permute(numbers["kernelOutputFeatureDimension"], numbers["kernelInputFeatureDimension"], *kernel)
     weight = weight.flip([axis + 2 for axis, flag in enumerate(call.window_reversal or ()) if flag])
-    groups, batches = call.feature_group_count, call.batch_group_count
-    strides, spacing = call.window_strides or (1,) * rank, call.lhs_dilation or (1,) * rank
-    for axis, ((low, high), step) in enumerate(zip(pairs(call.padding, rank), spacing, strict=True), start=2):
-        index = torch.arange(-low, (x.shape[axis] - 1) * step + 1 + high)
-        inside = (index >= 0) & (index <= (x.shape[axis] - 1) * step) & (index % step == 0)
-        taken = x.index_select(axis, torch.where(inside, index // step, 0))
-        x = taken * inside.reshape([-1 if each == axis else 1 for each in range(x.dim())])
-    dilation = call.rhs_dilation or (1,) * rank
-    if not rank:
-        x, weight, strides, dilation = x.unsqueeze(-1), weight.unsqueeze(-1), (1,), (1,)
-    convolve = getattr(torch.nn.functional, f"conv{max(1, rank)}d")
-    parts = zip(x.chunk(batches), weight.chunk(batches), strict=True)
-    found = torch.cat([convolve(*pair, None, strides, 0, dilation, groups) for pair in parts], 1)
-    found = found if rank else found.squeeze(-1)
+    ones = (1,) * rank
+    strides, spread, dilation = (
+        tuple(each or ones) for each in (call.window_strides, call.lhs_dilation, call.rhs_dilation)
+    )
+    if rank:
+        padding, groups = tuple(pairs(call.padding, rank)), call.feature_group_count
+        return x, weight, Windowing(tuple(weight.shape[2:]), strides, padding, spread, dilation, groups)
+    one = Windowing((1,), (1,), ((0, 0),), (1,), (1,), call.feature_group_count)
+    return x.unsqueeze(-1), weight.unsqueeze(-1), one
+
+
+def _order_of_result(call: TextCall) -> list[int]:
+    """The dimensions of the result, each by its place in (batch, feature, spatial...)."""
+    numbers = call.dimension_numbers
     spatial = numbers.get("outputSpatialDimensions", ())
     order = (numbers["outputBatchDimension"], numbers["outputFeatureDimension"], *spatial)
-    return found.permute([order.index(axis) for axis in range(rank + 2)])
+    return [order.index(axis) for axis in range(len(order))]
+
+
+def _convolution_in_torch(torch: Any, call: TextCall) -> Any:
+    x, weight, windowing = _read_in_torch(call)
+    batches = call.batch_group_count
+    parts = zip(x.chunk(batches), weight.chunk(batches), strict=True)
+    found = torch.cat([convolution_in_torch(torch, *pair, None, windowing) for pair in parts], 1)
+    order = _order_of_result(call)
+    return found.reshape(found.shape[: len(order)]).permute(order)
+
+
+def _elements_of_convolution(torch: Any, call: TextCall, places: Any) -> GoldenOfElements | None:
+    if call.batch_group_count != 1:
+        return None
+    order = _order_of_result(call)
+    index = index_of_places(torch, places, call.result.shape)
+    x, weight, windowing = _read_in_torch(call)
+    own = [index[order.index(axis)] for axis in range(len(order))]
+    own += [torch.zeros_like(places)] * (2 + len(windowing.taps) - len(own))
+    return elements_in_torch(torch, x, weight, windowing, own)
 
 
 CONVOLUTION = conversion(
@@ -204,6 +225,7 @@ CONVOLUTION = conversion(
     _convolution,
     _convolution_in_torch,
     sharded_by=sharding_rules.convolved,
+    elements_at=_elements_of_convolution,
     window_strides=None,
     padding=None,
     lhs_dilation=None,

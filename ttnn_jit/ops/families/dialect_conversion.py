@@ -82,8 +82,7 @@ class Conversion(TextOperation):
     Attributes:
         convert: ``convert(ops, call)``: the result, or several, by ops of TTIR. Operands are `Tensor` objects, None for
             omitted ones, lists for operands of any number; results of `call` are tensors without a handle.
-        regions: The names of its regions; each is a `RegionInText` of the call.
-        is_elementwise: It is computed element by element, so that it may stand in such a region.
+        regions: The names of its regions; each is a `RegionInText` of the call. An elementwise op may stand in one.
         reduction: The reduction of TTIR that folds by it, ``ttir.sum``; "" if there is none.
         as_numbers: The operands of which it reads the number that the text says, and no tensor.
         keeps_number: Where all elements of its operand are one number, so are those of its result, if it has the same
@@ -103,7 +102,6 @@ class Conversion(TextOperation):
     regions: tuple[str, ...] = ()
     as_numbers: tuple[str, ...] = ()
     keeps_number: bool = False
-    is_elementwise: bool = False
     reduction: str = ""
     neutral: Callable[[Tensor], float] | None = None
     of_complex: Convert | OnPairs | None = None
@@ -221,6 +219,7 @@ _OPTIONS = (
     "takes_quantized",
     "moves",
     "compared_elements",
+    "elements_at",
     "regions",
     "as_numbers",
     "keeps_number",

@@ -16,6 +16,8 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops.families.decomposition import Ops, Value
+from ttnn_jit.ops.families.element_goldens import GoldenOfElements
+from ttnn_jit.ops.families.elementwise import Elementwise
 from ttnn_jit.ops.families.fitted_operands import fitted_in_torch, fitted_operand, of_one_width
 from ttnn_jit.ops.families.movement import Movement
 from ttnn_jit.ops.language.binding import BoundCall, bind
@@ -314,6 +316,9 @@ class TextOperation:
             the elements at the indices, since any index among equal elements is right.
         accumulator_error: ``accumulator_error(torch, call)``: by how much a result may be off on a chip, which rounds
             sums to bfloat16 after every tile; None: it has no such sums.
+        elements_at: ``elements_at(torch, call, places)``: the golden of some elements of the result alone, by their
+            places in row-major order; None where it takes as long as the whole.
+        is_elementwise: It is computed element by element, of operands that are broadcast.
         in_float32: Operands are cast to float32, and each result is rounded once; else each call rounds its result.
         refusal: Why it is not executed; "" if it is.
         on_device: ``on_device(exchange, call)``: of an exchange, its result on the device that a function is written
@@ -337,6 +342,8 @@ class TextOperation:
     moves: bool = False
     compared_elements: Callable[[Any, TextCall, Sequence[Any]], Sequence[Any]] | None = None
     accumulator_error: Callable[[Any, TextCall], Any] | None = None
+    elements_at: Callable[[Any, TextCall, Any], GoldenOfElements | None] | None = None
+    is_elementwise: bool = False
     refusal: str = ""
     on_device: Callable[[OnDevice, TextCall], Value] | None = None
 
@@ -373,22 +380,11 @@ class TextOperation:
         return f"<text operation {self.names[0]}>"
 
 
-_OPTIONS = (
-    "is_random",
-    "index_limits",
-    "not_negative",
-    "role",
-    "calls",
-    "in_float32",
-    "rounds_intermediates",
-    "updates",
-    "also_updates",
-    "takes_quantized",
-    "moves",
-    "compared_elements",
-    "accumulator_error",
-    "on_device",
-)
+_NAMES_OF_OPTIONS = """
+is_random index_limits not_negative role calls in_float32 rounds_intermediates updates
+also_updates takes_quantized moves compared_elements accumulator_error elements_at is_elementwise on_device
+"""
+_OPTIONS = _NAMES_OF_OPTIONS.split()
 
 
 def text(
@@ -435,6 +431,7 @@ class Spelling(TextOperation):
             rounds_intermediates=first.rounds_intermediates,
             takes_quantized=isinstance(first, Movement),
             moves=isinstance(first, Movement),
+            is_elementwise=isinstance(first, Elementwise),
         )
         object.__setattr__(self, "overloads", tuple(overloads))
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.ops.attention.attention import SCALED_DOT_PRODUCT_ATTENTION as WHOLE
 from ttnn_jit.ops.families.decomposition import Value
+from ttnn_jit.ops.families.element_goldens import GoldenOfElements, index_of_places
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, TextOps, text
 from ttnn_jit.ops.movement.sequences import arange
 from ttnn_jit.ops.selection.routines import TOPK
@@ -200,25 +201,73 @@ def _attention(ops: TextOps, call: TextCall) -> Value:
     return found
 
 
+_SCORES = 2**22
+"""Scores of a golden at a time: 32 MB of float64."""
+
+
 def _attention_in_torch(torch: Any, call: TextCall) -> Any:
-    """By the definition: the softmax over scores and, in one more column, the sink; that column has no value."""
-    group, keys = _group(call), call.key.shape[2]
-    key, value = (each.repeat_interleave(group, 1) for each in (call.key, call.value))
-    scale = 1.0 / math.sqrt(call.query.shape[-1]) if call.scale is None else call.scale
-    scores = torch.einsum("bhqd,bhkd->bhqk", call.query, key) * scale
-    scores = scores if call.attention_mask is None else scores + call.attention_mask
-    behind = torch.arange(scores.shape[2])[:, None] - torch.arange(keys)
+    """By the definition, some rows of queries after another."""
+    key, value = (each.repeat_interleave(_group(call), 1) for each in (call.key, call.value))
+    batches, heads, queries, _ = call.query.shape
+    rows = max(1, _SCORES // max(1, batches * heads * key.shape[2]))
+    found = call.query.new_empty((batches, heads, queries, value.shape[3]))
+    for positions in torch.split(torch.arange(queries), rows):
+        begin, end = int(positions[0]), int(positions[-1]) + 1
+        mask = call.attention_mask
+        mask = mask if mask is None or mask.shape[-2] == 1 else mask[..., begin:end, :]
+        own = call.query[:, :, begin:end], key, value, mask, call.attention_sink
+        found[:, :, begin:end] = _attended(torch, call, own, positions)
+    return found
+
+
+def _attended(torch: Any, call: TextCall, operands: Sequence[Any], positions: Any) -> Any:
+    """The softmax over scores and, in one more column, the sink; that column has no value.
+
+    Args:
+        torch: The module.
+        call: The attributes.
+        operands: Queries, keys, values, and the mask and the sink, or None.
+        positions: The places of the queries among all.
+    """
+    query, key, value, mask, sink = operands
+    keys = key.shape[2]
+    scale = 1.0 / math.sqrt(query.shape[-1]) if call.scale is None else call.scale
+    scores = torch.einsum("bhqd,bhkd->bhqk", query, key).mul_(scale)
+    scores = scores if mask is None else scores + mask
+    behind = positions[:, None] - torch.arange(keys)
     if call.is_causal:
         scores = scores.masked_fill(behind < 0, -math.inf)
     if call.sliding_window_size is not None:
         window = call.sliding_window_size
         scores = scores.masked_fill(behind >= window if call.is_causal else behind.abs() > window // 2, -math.inf)
-    if call.attention_sink is not None:
-        scores = torch.cat([scores, call.attention_sink.to(scores).expand(*scores.shape[:3], 1)], -1)
+    if sink is not None:
+        scores = torch.cat([scores, sink.to(scores).expand(*scores.shape[:3], 1)], -1)
     weights = scores.softmax(-1)[..., :keys]
-    if call.attention_mask is not None or call.sliding_window_size is not None:
+    if mask is not None or call.sliding_window_size is not None:
         weights = weights.masked_fill((scores == -math.inf).all(-1, keepdim=True), 0.0)  # no key is attended to
     return torch.einsum("bhqk,bhkd->bhqd", weights, value)
+
+
+def _elements_of_attention(torch: Any, call: TextCall, places: Any) -> GoldenOfElements | None:
+    """The rows of queries that the elements depend on, and all keys and values."""
+    if call.attention_mask is not None or call.attention_sink is not None:
+        return None
+    *row, channel = index_of_places(torch, places, call.result.shape)
+    _, heads, queries, _ = call.query.shape
+    rows, own = torch.unique((row[0] * heads + row[1]) * queries + row[2], return_inverse=True)
+    batch, head, position = index_of_places(torch, rows, call.query.shape[:3])
+    head = torch.div(head, _group(call), rounding_mode="floor")
+
+    def golden(torch: Any, query: Any, key: Any, value: Any) -> Any:
+        found = query.new_empty((len(query), value.shape[3]))
+        for each in torch.unique(torch.stack([batch, head], 1), dim=0).tolist():
+            (chosen,) = ((batch == each[0]) & (head == each[1])).nonzero(as_tuple=True)
+            at = slice(each[0], each[0] + 1), slice(each[1], each[1] + 1)
+            operands = query[chosen][None, None], key[at], value[at], None, None
+            found[chosen] = _attended(torch, call, operands, position[chosen])[0, 0]
+        return found[own, channel]
+
+    return GoldenOfElements(golden, (call.query.flatten(0, 2)[rows], call.key, call.value))
 
 
 ATTENTION = text(
@@ -226,6 +275,7 @@ ATTENTION = text(
     "query key value attention_mask? attention_sink?",
     _attention,
     _attention_in_torch,
+    elements_at=_elements_of_attention,
     is_causal=True,
     scale=None,
     sliding_window_size=None,

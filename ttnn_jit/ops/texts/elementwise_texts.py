@@ -59,8 +59,16 @@ def _divided_in_torch(torch: Any, call: TextCall) -> Any:
     return TRUNC_OF_INTEGERS(torch, call.lhs, call.rhs)
 
 
-DIV = _Division(("ttir.div",), OpInText(("lhs", "rhs")), _divided, _divided_in_torch)
-GELU_BW = text("ttir.gelu_bw ttnn.gelu_bw", "lhs rhs", _gelu_bw, _gelu_bw_in_torch, approximate="none", in_float32=True)
+DIV = _Division(("ttir.div",), OpInText(("lhs", "rhs")), _divided, _divided_in_torch, is_elementwise=True)
+GELU_BW = text(
+    "ttir.gelu_bw ttnn.gelu_bw",
+    "lhs rhs",
+    _gelu_bw,
+    _gelu_bw_in_torch,
+    approximate="none",
+    in_float32=True,
+    is_elementwise=True,
+)
 
 
 GELU = text(
@@ -69,6 +77,7 @@ GELU = text(
     lambda ops, call: ops.gelu(call.input, approximate=call.approximate),
     lambda torch, call: torch.nn.functional.gelu(call.input, approximate=call.approximate),
     approximate="none",
+    is_elementwise=True,
 )
 POW_SCALAR = text(
     "ttnn.pow_scalar",
@@ -76,6 +85,7 @@ POW_SCALAR = text(
     lambda ops, call: ops.pow(call.lhs, float(call.rhs)),
     lambda torch, call: torch.pow(call.lhs, call.rhs),
     rhs=REQUIRED,
+    is_elementwise=True,
 )
 
 
@@ -123,6 +133,7 @@ WHERE = text(
     "first second third",
     _where,
     lambda torch, call: torch.where(call.first != 0, call.second, call.third),
+    is_elementwise=True,
 )
 DROPOUT = text(
     "ttir.dropout ttnn.dropout",

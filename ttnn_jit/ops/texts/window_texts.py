@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.convolution.convolution_goldens import Windowing, convolution_in_torch, elements_in_torch
 from ttnn_jit.ops.convolution.convolutions import (
     CONV2D,
     CONV3D,
@@ -15,6 +16,7 @@ from ttnn_jit.ops.convolution.convolutions import (
     attributes_3d,
 )
 from ttnn_jit.ops.families.decomposition import Ops, Value
+from ttnn_jit.ops.families.element_goldens import GoldenOfElements, index_of_places
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
 from ttnn_jit.ops.movement.windows import Windows
 from ttnn_jit.process.dataclass import dataclass
@@ -87,38 +89,21 @@ def convolved(ops: Ops, x: Value, weight: Value, bias: Value | None, geometry: G
 
 def convolved_in_torch(torch: Any, x: Any, weight: Any, bias: Any, geometry: Geometry) -> Any:
     """The same, on tensors of torch."""
-    for axis, (distance, (low, high)) in enumerate(zip(geometry.spread, geometry.padding, strict=True), start=1):
-        extent = (x.shape[axis] - 1) * distance + 1
-        wide = x.new_zeros((*x.shape[:axis], low + extent + high, *x.shape[axis + 1 :]))
-        targets = [low + index * distance for index in range(x.shape[axis])]
-        kept = [index for index, target in enumerate(targets) if 0 <= target < wide.shape[axis]]
-        wide.index_copy_(axis, torch.tensor([targets[each] for each in kept]), x.index_select(axis, torch.tensor(kept)))
-        x = wide
     bias = None if bias is None else bias.reshape(-1)
-    return _by_rows(torch, x.movedim(-1, 1), weight, bias, geometry).movedim(1, -1)
+    return convolution_in_torch(torch, x.movedim(-1, 1), weight, bias, _windowing(weight, geometry)).movedim(1, -1)
 
 
-_MAX_COLUMNS = 2**26
-"""Elements of the matrix of all windows, into which torch unfolds an image of float64, at a time."""
+def elements_of_convolution(
+    torch: Any, x: Any, weight: Any, geometry: Geometry, index: Sequence[Any]
+) -> GoldenOfElements:
+    """Elements of that on tensors of torch, without bias: their indices are those of its result."""
+    batch, *places, output = index
+    return elements_in_torch(torch, x.movedim(-1, 1), weight, _windowing(weight, geometry), (batch, output, *places))
 
 
-def _by_rows(torch: Any, x: Any, weight: Any, bias: Any, geometry: Geometry) -> Any:
-    """Torch's convolution of an image, channels first, without padding, some rows of the result after another."""
-    function = getattr(torch.nn.functional, f"conv{geometry.rank}d")
-    options = (bias, geometry.strides, 0, geometry.dilation, geometry.groups)
-    spans = [(taps - 1) * by + 1 for taps, by in zip(weight.shape[2:], geometry.dilation, strict=True)]
-    counts = [
-        (extent - span) // step + 1 for extent, span, step in zip(x.shape[2:], spans, geometry.strides, strict=True)
-    ]
-    in_row = len(x) * weight[0].numel() * geometry.groups * math.prod(counts[1:])
-    rows = max(1, _MAX_COLUMNS // max(1, in_row))
-    if rows >= counts[0]:
-        return function(x, weight, *options)
-    parts = []
-    for begin in range(0, counts[0], rows):
-        first, last = (row * geometry.strides[0] for row in (begin, min(begin + rows, counts[0]) - 1))
-        parts.append(function(x[:, :, first : last + spans[0]], weight, *options))
-    return torch.cat(parts, 2)
+def _windowing(weight: Any, geometry: Geometry) -> Windowing:
+    sizes = geometry.strides, geometry.padding, geometry.spread, geometry.dilation
+    return Windowing(tuple(weight.shape[2:]), *sizes, geometry.groups)
 
 
 # --- Sizes in attributes ----------------------------------------------------------------------------------------------
@@ -208,10 +193,20 @@ def _with_convolution(
     return write, golden
 
 
+def _elements_of_conv2d(torch: Any, call: TextCall, places: Any) -> GoldenOfElements | None:
+    if call.bias is not None or vars(call).get("flattened_compat_info"):
+        return None
+    order = _channels_last(call, *_HW)
+    index = index_of_places(torch, places, call.result.shape)
+    x, geometry = _permuted(torch, call.input, order), _conv2d_geometry(call)
+    return elements_of_convolution(torch, x, call.weight, geometry, [index[axis] for axis in order])
+
+
 TEXTS_2D = text(
     "ttir.conv2d",
     "input weight bias?",
     *_with_convolution(_conv2d_geometry, _HW),
+    elements_at=_elements_of_conv2d,
     stride=REQUIRED,
     padding=REQUIRED,
     dilation=REQUIRED,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, judge, relative_of_pcc
+from ttnn_jit.golden.judging import judge
+from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, relative_of_pcc
 from ttnn_jit.specs.dtypes import DataType
 from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.tools.opt import read_text

@@ -22,7 +22,8 @@ from ttnn_jit.foreign.pytrees import leaves, map_leaves
 from ttnn_jit.golden.comparison_recorder import RECORDERS, ComparedCall, Outcome, Recorder
 from ttnn_jit.golden.comparison_records import ComparisonRecord, Mode, Status
 from ttnn_jit.golden.golden_chain import GoldenChain
-from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, judge, relative_of_pcc
+from ttnn_jit.golden.judging import judge
+from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, relative_of_pcc
 from ttnn_jit.ops.host_ops import EXCHANGES
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device, implicit_cpu_device

@@ -1,0 +1,60 @@
+"""Goldens of some elements of a result alone: what they depend on is taken from the operands first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+
+class GoldenOfElements(NamedTuple):
+    """The golden of some elements.
+
+    Attributes:
+        golden: ``golden(torch, *operands)``: the elements, one after another.
+        operands: What they depend on: tensors of torch.
+    """
+
+    golden: Callable[..., Any]
+    operands: tuple[Any, ...]
+
+
+def sums_of_products(left: Any, right: Any) -> GoldenOfElements:
+    """Elements that are sums of products of two factors, tensors [elements, terms]."""
+    return GoldenOfElements(_sums, (left.contiguous(), right.contiguous()))
+
+
+def _sums(torch: Any, left: Any, right: Any) -> Any:
+    return torch.bmm(left.unsqueeze(1), right.unsqueeze(2)).reshape(-1)
+
+
+def index_of_places(torch: Any, places: Any, shape: Sequence[int]) -> list[Any]:
+    """The index along each dimension of places in row-major order."""
+    index = []
+    for extent in reversed([*shape]):
+        index.append(places % extent)
+        places = torch.div(places, extent, rounding_mode="floor")
+    return index[::-1]
+
+
+def elements_of_operands(torch: Any, operands: Sequence[Any], places: Any, shape: Sequence[int]) -> list[Any]:
+    """What elements of an elementwise result depend on: those at the same places of its operands, which fit `shape`."""
+    index = tuple(index_of_places(torch, places, shape))
+    return [each.expand(tuple(shape))[index] for each in operands]
+
+
+def parts_of_operands(operands: Sequence[Any], shape: Sequence[int], at_most: int) -> Iterator[list[Any]]:
+    """What some elements of an elementwise result after another depend on, in row-major order.
+
+    Args:
+        operands: Tensors of torch that fit `shape`.
+        shape: The shape of the result.
+        at_most: The largest number of elements of a part.
+    """
+    wide = [each.expand(tuple(shape)) for each in operands]
+    axis = next((at for at in range(len(shape)) if math.prod(shape[at + 1 :]) <= at_most), len(shape))
+    rows = max(1, at_most // max(1, math.prod(shape[axis + 1 :])))
+    for index in product(*map(range, shape[:axis])):
+        for begin in range(0, shape[axis], rows):
+            yield [each[index][begin : begin + rows] for each in wide]
