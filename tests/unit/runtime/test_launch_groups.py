@@ -61,7 +61,8 @@ def loop(operands, extent=8, offsets=(), written=1):
 def grouped(launches, same=None, nanoseconds=LONG, is_cut=False, positions=()):
     """The chunks of each group of launches over 100 buffers."""
     timed = [TimedLaunch(each, (), nanoseconds, is_cut) for each in launches]
-    return [own.chunks for own in groups_of(timed, Memories(100, same or {}, positions))]
+    memory_of = [(same or {}).get(index, index) for index in range(100)]
+    return [own.chunks for own in groups_of(timed, Memories(100, memory_of, positions=positions))]
 
 
 def one_by_one(*numbers):
@@ -190,7 +191,7 @@ def launch_lists(draw):
 def test_no_chunk_of_a_group_touches_what_another_one_writes(launches, positions):
     runs = [*runs_of(launches)]
     timed = [TimedLaunch(*run, LONG, is_cut=False) for run in runs]
-    groups = [*groups_of(timed, Memories(3, {}, positions))]
+    groups = [*groups_of(timed, Memories(3, range(3), positions=positions))]
     ends = [0, *(own.launches.stop for own in groups)]
     assert all(end <= own.launches.start for end, own in zip(ends, groups, strict=False))
     for own in groups:
