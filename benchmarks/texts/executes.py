@@ -6,12 +6,18 @@ agrees, on equal operands, with its golden. Each test file is split where ``-spl
 which the text of an error is expected counts as a negative test, and so does a file whose command line or path says
 that it is one. Modules of which an op is declared to exchange data of devices, or to run on shards of devices, are
 counted apart as well.
+
+`--gigabytes` limits the memory that the process allocates (RLIMIT_DATA): a module that needs more counts as too large.
+Tensors, those of devices, what goldens are computed with and compiled code all count, and whatever Python and torch
+hold already.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import re
+import resource
 import signal
 import sys
 import time
@@ -26,7 +32,6 @@ from xdsl.dialects.builtin import ModuleOp
 from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.dialects.text_calls.op_calls import declared_name
-from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text
 from ttnn_jit.frontend.ir.texts import entries_of, parse_texts
 from ttnn_jit.ops.families.text_operation import Role
 from ttnn_jit.ops.texts import text_operations
@@ -78,12 +83,8 @@ def _dialect_of(dialects: set[str]) -> str | None:
     return "ttnn" if "ttnn" in dialects else "ttir"
 
 
-class TooLargeError(Exception):
-    """A module with more elements than `--elements`."""
-
-
-class TooSlowError(Exception):
-    """A module that took more CPU time than `--seconds`, however busy the machine is."""
+class TooSlowError(BaseException):
+    """A module that took more CPU time than `--seconds`, however busy the machine is; no error of a golden."""
 
 
 def has_collectives(modules: Iterable[ModuleOp]) -> bool:
@@ -92,7 +93,7 @@ def has_collectives(modules: Iterable[ModuleOp]) -> bool:
     return any(each is not None and each.role in {Role.EXCHANGES, Role.SHARDS} for each in declared)
 
 
-def executed(piece: Piece, modules: Sequence[ModuleOp], elements: int) -> None:
+def executed(piece: Piece, modules: Sequence[ModuleOp]) -> None:
     """Runs the modules of a text as a whole and op by op.
 
     Raises:
@@ -101,9 +102,6 @@ def executed(piece: Piece, modules: Sequence[ModuleOp], elements: int) -> None:
     assert modules, "there is no module"
     ran = 0
     for module in modules:
-        volume = _volume(module)
-        if volume > elements:
-            raise TooLargeError(f"{volume:,} elements")
         made = TextModule(module, target_of(None, module, piece.text), mesh_of(piece.mesh, module))
         for name in entries_of(module):
             ran += 1
@@ -112,18 +110,10 @@ def executed(piece: Piece, modules: Sequence[ModuleOp], elements: int) -> None:
         raise TtnnJitError("there is no function to run")
 
 
-def _volume(module: ModuleOp) -> int:
-    """How many elements all results of ops, and all arguments of functions and regions have."""
-    blocks = (block for op in module.walk() for region in op.regions for block in region.blocks)
-    values = [value for op in module.walk() for value in op.results] + [each for block in blocks for each in block.args]
-    return sum(spec_in_text(each.type).volume for each in values if is_tensor(each.type))
-
-
 def _run(module: TextModule, name: str) -> None:
     program = module.program(name)
     inputs = draw_inputs(module.functions[name], program.arguments, 0)
-    results = program(*inputs)
-    for spec, result in zip(program.results, results, strict=True):
+    for spec, result in zip(program.results, program(*inputs), strict=True):
         assert tuple(result.shape) == tuple(spec.shape), "a shape"
         assert result.dtype is spec.dtype.torch, "a dtype"
     for compared in GoldenRun(module, name, inputs).compared():
@@ -140,7 +130,7 @@ class Outcome(NamedTuple):
 
     Attributes:
         reason: One of `KINDS` but the second, or why it fails.
-        seconds: How long it took.
+        seconds: How long it took, of CPU time.
         has_collectives: Whether devices exchange data in it; None of one that does not parse.
     """
 
@@ -164,7 +154,7 @@ def main() -> None:
     parser.add_argument("tree", type=Path)
     parser.add_argument("--only", default="", help="only files whose path contains this")
     parser.add_argument("--dialect", choices=DIALECTS)
-    parser.add_argument("--elements", type=int, default=2**26, help="larger modules are reported apart")
+    parser.add_argument("--gigabytes", type=float, default=4.0, help="modules that need more are reported apart")
     parser.add_argument("--after", type=Path, help="an output of --verbose: modules in it without --again are not run")
     parser.add_argument("--again", default="too large", help="the beginning of an outcome; not-executes: all others")
     parser.add_argument("--seconds", type=int, default=60, help="modules that take more CPU time are reported apart")
@@ -172,6 +162,7 @@ def main() -> None:
     parser.add_argument("--verbose", action="store_true", help="print the outcome of every module")
     options = parser.parse_args()
     signal.signal(signal.SIGPROF, _interrupt)
+    resource.setrlimit(resource.RLIMIT_DATA, (int(options.gigabytes * 10**9),) * 2)
     known = {} if options.after is None else _read_outcomes(options.after)
     first, step = map(int, options.part.split("/"))
     chosen = [each for each in pieces(options.tree) if options.only in each.place]
@@ -180,10 +171,8 @@ def main() -> None:
         before = known.get(piece.place)
         if before is None and options.after is not None:
             continue
-        if before is None or _runs_again(before, options.again):
-            outcome = _outcome(piece, options.elements, options.seconds)
-        else:
-            outcome = before
+        is_known = before is not None and not _runs_again(before, options.again)
+        outcome = before if is_known else _outcome(piece, options.seconds)
         outcomes.append((piece.dialect, outcome))
         if options.verbose:
             share = _SHARES[outcome.has_collectives]
@@ -222,26 +211,34 @@ def _counted(outcomes: Sequence[Outcome]) -> str:
     return f"{len(outcomes)} modules: {kinds} ({100 * counts['executes'] / len(outcomes):.1f} %)"
 
 
-def _outcome(piece: Piece, elements: int, limit: int) -> Outcome:
-    begin = time.perf_counter()
+_NO_MEMORY = ("allocate memory", "no memory for a block", "MemoryError")
+"""What torch, tensors of this package and Python say; a golden without memory fails with the text of its error."""
+
+
+def _reason(error: Exception) -> str:
+    """Why a module fails, in a line; `too large` if there was no memory for it."""
+    said = error.message if isinstance(error, TtnnJitError) else str(error)
+    reason = f"{type(error).__name__}: {said}".replace("\n", " ")
+    return "too large" if any(each in reason for each in _NO_MEMORY) else reason[:300]
+
+
+def _outcome(piece: Piece, limit: int) -> Outcome:
+    begin = time.process_time()
     collectives = None
+    gc.collect()  # tensors of the module before may be in cycles
     signal.setitimer(signal.ITIMER_PROF, limit)
     try:
         modules = parse_texts(piece.text, piece.place)
         collectives = has_collectives(modules)
-        executed(piece, modules, elements)
+        executed(piece, modules)
         reason = "executes"
-    except TooLargeError:
-        reason = "too large"
     except TooSlowError:
         reason = "too slow"
-    except TtnnJitError as error:
-        reason = f"{type(error).__name__}: {error.message}".replace("\n", " ")
     except Exception as error:  # noqa: BLE001 - any failure is an outcome of this yardstick
-        reason = f"{type(error).__name__}: {error}".replace("\n", " ")
+        reason = _reason(error)
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
-    return Outcome(reason[:300], time.perf_counter() - begin, collectives)
+    return Outcome(reason, time.process_time() - begin, collectives)
 
 
 if __name__ == "__main__":

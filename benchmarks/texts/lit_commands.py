@@ -24,6 +24,9 @@ SECONDS = 20
 PROGRAMS = frozenset({"rm", "mkdir", "cat", "diff", "grep", "[", "true", "llvm-nm", "wc", "count", "test", "echo"})
 """What tests start beside tools of tt-mlir."""
 
+INTERNAL = "error: internal error: "
+"""How a tool says that it crashed."""
+
 _RUN = re.compile(r"^\s*(?://|#)\s*RUN:\s*(?P<command>.*?)(?P<continued>\\)?\s*$", re.MULTILINE)
 _CONDITION = re.compile(r"%if\s+(?P<feature>\S+)\s+%\{(?P<then>.*?)%\}(?:\s*%else\s*%\{(?P<otherwise>.*?)%\})?")
 _OPERATORS = {"|", "&&", ";", "||"}
@@ -228,6 +231,7 @@ def _captured(command: Callable[[], int], stdin: bytes) -> tuple[int, bytes, str
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             status = command()
+        status = 3 if INTERNAL in err.getvalue() else status
     except TimeoutError:
         status, err = 1, io.StringIO(f"slower than {SECONDS} s")
     except SystemExit as exit_:

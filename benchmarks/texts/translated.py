@@ -24,7 +24,7 @@ from typing import Any
 
 import torch
 
-from benchmarks.texts.executes import DIALECTS, Piece, TooLargeError, TooSlowError, pieces
+from benchmarks.texts.executes import DIALECTS, Piece, TooSlowError, pieces
 from benchmarks.texts.passes_keep_results import disagreement
 from ttnn_jit import ttnn
 from ttnn_jit.compiler.texts.text_programs import TextModule
@@ -44,6 +44,10 @@ from ttnn_jit.tools.texts.run_text import chosen_entries
 from ttnn_jit.tools.texts.translate_text import on_chip, translated_text
 
 _FILES = count()
+
+
+class TooLargeError(Exception):
+    """A module with more elements than `--elements`."""
 
 
 def namespace_of(source: str, folder: Path) -> dict[str, Any]:

@@ -12,7 +12,14 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ttnn_jit.binaries.attribute_trees import DATA_TYPES, case_of, fitted, fitted_field, tree_of
 from ttnn_jit.binaries.constants import number_of_chain, raw_elements
-from ttnn_jit.binaries.operation_rows import OperationTable, record_of, row_of, rows_of, table_of_operation
+from ttnn_jit.binaries.operation_rows import (
+    REFUSED_TABLES,
+    OperationTable,
+    record_of,
+    row_of,
+    rows_of,
+    table_of_operation,
+)
 from ttnn_jit.binaries.system_trees import system_tree
 from ttnn_jit.binaries.tensor_descriptions import data_type_of, description, known_fields, layout_of, memory_config_tree
 from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
@@ -173,6 +180,8 @@ class _ProgramWriter:
         try:
             if table is None:
                 raise CompileError(f"a binary has no table for `{name}`")
+            if table.variant in REFUSED_TABLES:
+                raise CompileError(f"`{name}` is not written to a binary: it holds {REFUSED_TABLES[table.variant]}")
             tree = _OperationWriter(self, op, table).tree()
         except TtnnJitError as error:
             if error.location is not None:

@@ -20,6 +20,11 @@ _ROWS = Path(__file__).parent / "operations.tsv"
 _EVERYWHERE = {"in": "input", "out": "result", "output": "result", "in0": "input"}
 """Field -> the name that an operation has for it, if it has none of the field's."""
 _DIALECTS = {"ttnn", "debug", "func", "ttcore"}
+REFUSED_TABLES = {
+    "CpuOp": "a function of the host, whose code is a library that another compiler made",
+    "GenericOp": "kernels in C++, which tt-metal compiles for the cores of a chip",
+}
+"""Table that is neither written nor read -> what it holds."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +152,7 @@ def record_of(schema: Schema, variant: str) -> Record:
 def operations_by_table(schema: Schema) -> dict[tuple[str, str], OperationTable]:
     """Variant and case -> the operation, of those that tt-mlir's version of the schema has."""
     found: dict[tuple[str, str], OperationTable] = {}
-    for table in sorted(_tables(schema), key=lambda table: table.name not in _FIRST):
+    for table in sorted(operations_of_schema(schema), key=lambda table: table.name not in _FIRST):
         found.setdefault((table.variant, table.case), table)
     return found
 
@@ -175,7 +180,8 @@ def rows_of(name: str) -> tuple[OperationRow, ...]:
     return (_CALL,) if name == _CALL.name else tables.operation_rows(name)
 
 
-def _tables(schema: Schema) -> Iterator[OperationTable]:
+def operations_of_schema(schema: Schema) -> Iterator[OperationTable]:
+    """The table of every operation that tt-mlir's version of the schema has one for."""
     for name in (*tables.operation_names(), _CALL.name):
         if name.partition(".")[0] not in _DIALECTS:
             continue

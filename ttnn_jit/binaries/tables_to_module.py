@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import DenseArrayBase, FunctionType, ModuleOp, StringAttr, SymbolRefAttr, i32
+from xdsl.dialects.builtin import DenseArrayBase, FunctionType, ModuleOp, StringAttr, SymbolRefAttr, UnitAttr, i32
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ttnn_jit.binaries.attribute_reading import attribute_of_field
 from ttnn_jit.binaries.constants import elements_attribute
 from ttnn_jit.binaries.location_texts import location_of_text
-from ttnn_jit.binaries.operation_rows import operations_by_table, record_of, row_of
+from ttnn_jit.binaries.operation_rows import REFUSED_TABLES, operations_by_table, record_of, row_of
 from ttnn_jit.binaries.system_trees import description_attribute
 from ttnn_jit.binaries.tensor_descriptions import element_of, tensor_type
 from ttnn_jit.diagnostics.errors import ProgramFormatError, TtnnJitError
@@ -28,6 +28,8 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.schemas.schema import Field, Record, Schema, Union
 
 Tree = Mapping[str, Any]
+HELD_NUMBER = "ttnn_jit.held_number"
+"""Marks the operation that is made of a number in the table of its user, and has no table of its own."""
 _DEVICE, _SEMAPHORE = "!ttnn.device", "!ttnn.global_semaphore"
 
 
@@ -160,6 +162,8 @@ class _OperationReader:
         variant, tree = operation.get("type_type"), operation.get("type")
         if not isinstance(variant, str) or tree is None:
             raise ProgramFormatError("it has no type")
+        if variant in REFUSED_TABLES:
+            raise ProgramFormatError(f"{variant} is not executed here: it holds {REFUSED_TABLES[variant]}")
         case = tree.get("type") if isinstance(tree.get("type"), str) else ""
         table = operations_by_table(self.schema).get((variant, case or ""))
         if table is None:
@@ -246,6 +250,7 @@ class _OperationReader:
             "fill_value": attribute_of_field(kind, held.field.type.variants, value),
         }
         made = operation_kind("ttnn.full").create(result_types=[type_], properties=properties)
+        made.attributes[HELD_NUMBER] = UnitAttr()
         self.program._block.add_op(made)
         return made.results[0]
 

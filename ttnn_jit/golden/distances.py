@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import TYPE_CHECKING
 
 from ttnn_jit.specs.dtypes import dtypes_in_torch
@@ -16,6 +17,9 @@ OVERFLOW = 2.0**128
 """The value of an infinity in a distance: the first power of two that no element type holds."""
 _SMALLEST_NORMAL = 2.0**-126
 _HUGE = 2.0**500
+_MANTISSA_BITS = sys.float_info.mant_dig - 1
+_EXPONENT = 0x7FF << _MANTISSA_BITS
+"""The bits of the exponent of a float64."""
 _BLOCK_WIDTH = 16
 """Elements of a row of block floats that share an exponent."""
 
@@ -60,6 +64,11 @@ def place_in(shape: tuple[int, ...], place: int) -> tuple[int, ...]:
     return tuple(reversed(index))
 
 
+def elements_at(x: torch.Tensor, places: torch.Tensor | None) -> torch.Tensor:
+    """The elements at these places in row-major order; None: `x` itself."""
+    return x if places is None else x.reshape(-1)[places]
+
+
 class CorrelationSums:
     """Sums over parts of two tensors in float64, of which their `correlation` follows.
 
@@ -73,15 +82,21 @@ class CorrelationSums:
         self._product = 0.0
         self._all_nan, self._any, self._is_equal = [True, True], [False, False], True
 
-    def add(self, expected: torch.Tensor, actual: torch.Tensor) -> None:
-        """Take in a part of each tensor."""
+    def add(self, expected: torch.Tensor, actual: torch.Tensor, *, is_ordinary: bool = False) -> None:
+        """Take in a part of each tensor; `is_ordinary`: all magnitudes are known to be below 2^500."""
         import torch
 
         pair = expected, actual
-        self._all_nan = [known and bool(x.isnan().all()) for known, x in zip(self._all_nan, pair, strict=True)]
+        nan = [
+            not is_ordinary and known and bool(x.isnan().all()) for known, x in zip(self._all_nan, pair, strict=True)
+        ]
+        self._all_nan = nan
         self._any = [known or bool(x.any()) for known, x in zip(self._any, pair, strict=True)]
-        a, b = (torch.nan_to_num(x, nan=0.0, posinf=0.0, neginf=0.0).clamp(-_HUGE, _HUGE) for x in pair)
-        self._is_equal &= torch.equal(a, b)
+        if is_ordinary:
+            a, b = pair
+        else:
+            a, b = (torch.nan_to_num(x, nan=0.0, posinf=0.0, neginf=0.0).clamp(-_HUGE, _HUGE) for x in pair)
+        self._is_equal = self._is_equal and torch.equal(a, b)
         means, count = [float(a.mean()), float(b.mean())], a.numel()
         a, b = a - means[0], b - means[1]
         off = [mean - known for mean, known in zip(means, self._means, strict=True)]
@@ -110,6 +125,9 @@ def unit_in_last_place(
     """Per element of a float64 tensor, the spacing of numbers with `mantissa_bits`, by default of float32's range."""
     import torch
 
+    if smallest_normal * 2.0**-mantissa_bits >= sys.float_info.min:  # the unit has bits of its exponent alone
+        bits = reference.abs().clamp_(min=smallest_normal).view(torch.int64)
+        return (bits & _EXPONENT).sub_(mantissa_bits << _MANTISSA_BITS).view(torch.float64)
     _, exponent = torch.frexp(reference.abs().clamp(min=smallest_normal))  # frexp(0) has the exponent 0
     return torch.ldexp(torch.ones_like(reference), exponent - 1 - mantissa_bits)
 
@@ -163,5 +181,10 @@ def is_close_by_torch(result: torch.Tensor, golden: torch.Tensor, dtype: DataTyp
     """`torch.allclose` in float64 by the tolerances of `torch.testing` for `dtype`, with NaN close to NaN."""
     import torch
 
-    rtol = {23: 1.3e-6, 52: 1e-7, 10: 1e-3}.get(dtype.mantissa_bits, 1.6e-2)
-    return torch.allclose(result, golden, rtol=rtol, atol=1e-5, equal_nan=True)
+    rtol, atol = tolerances_of_torch(dtype)
+    return torch.allclose(result, golden, rtol=rtol, atol=atol, equal_nan=True)
+
+
+def tolerances_of_torch(dtype: DataType) -> tuple[float, float]:
+    """The relative and the absolute tolerance of `torch.testing` for `dtype`."""
+    return {23: 1.3e-6, 52: 1e-7, 10: 1e-3}.get(dtype.mantissa_bits, 1.6e-2), 1e-5

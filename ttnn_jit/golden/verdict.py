@@ -21,6 +21,7 @@ from ttnn_jit.golden.distances import (
     index_of_largest,
     is_close_by_torch,
     place_in,
+    tolerances_of_torch,
     unit_in_last_place,
     unit_of_block,
 )
@@ -33,8 +34,10 @@ if TYPE_CHECKING:
 
 _HALF_ULP_SLACK = 1.0 + 2.0**-20
 """The factor of a bound that allows for the rounding of the float64 golden itself."""
-_PART = 2**22
-"""Elements of a large result that are judged at a time: each takes some hundred bytes meanwhile."""
+_PART = 2**18
+"""Elements of a large result that are judged at a time: each takes some hundred bytes meanwhile, in a core's cache."""
+_ORDINARY = 2.0**500
+"""Smaller magnitudes, of which none is near the largest of its type, have distances and squares without exceptions."""
 _SMALLEST_NORMAL = 2.0**-126
 """Smaller magnitudes are flushed to zero by chips, and by products of bfloat16 on every target."""
 
@@ -61,14 +64,15 @@ class Tolerance:
         relative: A factor of the golden's magnitude plus the root mean square of all its elements.
         noise: Gives estimates, per element, of the change of the golden when its operands change by their own
             tolerances, each at least the one before; infinite where float32 gives no number. It is called only where
-            the other parts do not suffice, and asked until one does.
+            the other parts do not suffice, and asked until one does; with ``places=``, of the elements at these places
+            in row-major order.
         by_rms: Judge the root mean square of all differences, not each element.
     """
 
     max_ulp: float = 0.5
     atol: float = 0.0
     relative: float = 0.0
-    noise: Callable[[], Iterable[torch.Tensor]] | None = None
+    noise: Callable[..., Iterable[torch.Tensor]] | None = None
     by_rms: bool = False
 
     def __str__(self) -> str:
@@ -117,7 +121,7 @@ def judge(got: torch.Tensor, golden: torch.Tensor, result_format: ResultFormat, 
     if got.numel() > _PART and not tolerance.by_rms and not result_format.dtype.is_block_float:
         return _judge_parts(got, golden, result_format, tolerance)
     pair = _Comparison.of(got, golden, result_format)
-    differing = (pair.result.isnan() != pair.exact.isnan()).nonzero()
+    differing = pair.differing_nans
     first = tuple(differing[0].tolist()) if len(differing) else None
     reason = _reason(pair, result_format, tolerance)
     return Verdict(
@@ -141,19 +145,26 @@ class _Comparison(NamedTuple):
         exact: The golden, infinite where the result's type overflows.
         distance: Their distance; 0 where one is NaN, infinite where only an infinity is right.
         unit: The unit in the last place.
+        is_ordinary: Whether all elements are known to be finite, and none is near the largest number of the type.
     """
 
     result: torch.Tensor
     exact: torch.Tensor
     distance: torch.Tensor
     unit: torch.Tensor
+    is_ordinary: bool = False
 
     @property
     def ulp(self) -> torch.Tensor:
         """The distance in units."""
-        import torch
+        return self.distance / self.unit
 
-        return torch.where(self.distance > 0, self.distance / self.unit, 0.0)
+    @property
+    def differing_nans(self) -> torch.Tensor:
+        """The places of the elements that are NaN in one of the two alone."""
+        if self.is_ordinary:
+            return self.distance.new_empty((0, self.distance.dim()), dtype=self.distance.int().dtype)
+        return (self.result.isnan() != self.exact.isnan()).nonzero()
 
     def where(self, judged: torch.Tensor) -> _Comparison:
         """The comparison of the elements of `judged` alone; the others become equal."""
@@ -162,6 +173,8 @@ class _Comparison(NamedTuple):
 
     def exceeds(self, allowed: torch.Tensor) -> torch.Tensor:
         """Where the distance is larger than `allowed`."""
+        if self.is_ordinary:
+            return self.distance > allowed * _HALF_ULP_SLACK
         return self.distance.isinf() | (self.distance > 0) & ~(self.distance <= _HALF_ULP_SLACK * allowed)
 
     @staticmethod
@@ -176,6 +189,9 @@ class _Comparison(NamedTuple):
         import torch
 
         dtype, largest = result_format.dtype, result_format.dtype.traits.largest
+        if not dtype.is_block_float and _are_below(min(largest / 2, _ORDINARY), golden, result):
+            unit = unit_in_last_place(golden, dtype.mantissa_bits, dtype.smallest_normal)
+            return _Comparison(result, golden, (result - golden).abs_(), unit, is_ordinary=True)
         if dtype.is_block_float:
             overflows = golden.abs() >= OVERFLOW  # float32 overflows before the value is packed
             exact = torch.where(overflows, golden.sign() * math.inf, golden.clamp(-largest, largest))
@@ -184,7 +200,7 @@ class _Comparison(NamedTuple):
         else:
             form = dtype.mantissa_bits, dtype.smallest_normal
             last = unit_in_last_place(golden.new_tensor(largest), *form)
-            exact = torch.where(golden.abs() >= largest + last / 2, golden.sign() * math.inf, golden)
+            exact = _overflowed(golden, dtype)
             unit = torch.where(golden.isfinite(), unit_in_last_place(golden, *form), last)
             judged = torch.ones_like(exact, dtype=torch.bool)
         # An infinity that results from rounding counts as the number after the largest finite one.
@@ -210,40 +226,90 @@ def _reason(pair: _Comparison, result_format: ResultFormat, tolerance: Tolerance
     return reason
 
 
+def _are_below(limit: float, *tensors: torch.Tensor) -> bool:
+    """Whether all magnitudes are below a limit; NaN is not, and neither is an empty tensor."""
+    ends = [float(end) for each in tensors if each.numel() for end in each.aminmax()]
+    return len(ends) == 2 * len(tensors) and all(-limit < end < limit for end in ends)
+
+
 def _judge_parts(got: torch.Tensor, golden: torch.Tensor, result_format: ResultFormat, tolerance: Tolerance) -> Verdict:
-    """The verdict on a large result, whose elements are judged one by one: what is computed of a part is freed."""
+    """The verdict on a large result, whose elements are judged one by one: what is computed of a part is freed.
+
+    Only the elements that are wrong without noise are judged with it: it widens the bound of the others.
+    """
     import torch
 
     shape, flat = tuple(got.shape), [torch.split(each.reshape(-1), _PART) for each in (got, golden)]
+    size = _size_of_parts(flat[1], result_format.dtype) if tolerance.relative else golden.new_tensor(0.0)
     nans, first, units, is_close, sums = 0, None, 0.0, True, CorrelationSums()
-    sizes = []
+    wrong_parts = []
     for number, (own, right) in enumerate(zip(*flat, strict=True)):
         pair = _Comparison.of(own, right, result_format)
-        differing = (pair.result.isnan() != pair.exact.isnan()).nonzero()
+        differing = pair.differing_nans
         nans += len(differing)
         if first is None and len(differing):
             first = place_in(shape, number * _PART + int(differing[0]))
         units = max(units, float(pair.ulp.max()))
-        is_close &= is_close_by_torch(pair.result, pair.exact, result_format.dtype)
-        sums.add(pair.exact, pair.result)
-        sizes.append(root_mean_square(pair.exact) * (len(own) / got.numel()) ** 0.5)
-    size = torch.stack(sizes).norm()
+        is_close &= _is_close(pair, result_format.dtype)
+        sums.add(pair.exact, pair.result, is_ordinary=pair.is_ordinary)
+        outside = pair.exceeds(_allowed(pair, result_format, tolerance, size))
+        outside[differing] = True
+        if outside.any():
+            places = outside.nonzero().squeeze(-1)
+            wrong_parts.append(_WrongElements(number * _PART + places, own[places], right[places]))
+
+    counts = [len(each.places) for each in wrong_parts]
 
     def reason(noise: torch.Tensor | None) -> str:
-        found = (
-            _reason_of_part(_Comparison.of(own, right, result_format), result_format, tolerance, size, part)
-            for own, right, part in zip(
-                *flat, [None] * len(sizes) if noise is None else torch.split(noise.reshape(-1), _PART), strict=True
-            )
-        )
-        return _joined([*found], shape)
+        noises = [None] * len(counts) if noise is None else torch.split(noise, counts)
+        parts = zip(wrong_parts, noises, strict=True)
+        return _joined([each.judged(result_format, tolerance, size, own) for each, own in parts], shape)
 
     wrong = reason(None)
-    for noise in tolerance.noise() if wrong and tolerance.noise is not None else ():
-        wrong = reason(noise)
-        if not wrong:
-            break
+    if wrong and tolerance.noise is not None:
+        for noise in tolerance.noise(places=torch.cat([each.places for each in wrong_parts])):
+            wrong = reason(noise)
+            if not wrong:
+                break
     return Verdict(not wrong, wrong, sums.correlation, units, nans, first, is_close)
+
+
+def _size_of_parts(parts: Sequence[torch.Tensor], dtype: DataType) -> torch.Tensor:
+    """The root mean square of all elements in the range of a scalar type."""
+    import torch
+
+    sizes, total = [], sum(map(len, parts))
+    for part in parts:
+        inside = part if _are_below(dtype.traits.largest / 2, part) else _overflowed(part, dtype)
+        sizes.append(root_mean_square(inside) * (len(part) / total) ** 0.5)
+    size: torch.Tensor = torch.stack(sizes).norm()
+    return size
+
+
+def _overflowed(golden: torch.Tensor, dtype: DataType) -> torch.Tensor:
+    """The golden, infinite where it is beyond the range of a scalar type."""
+    import torch
+
+    largest = dtype.traits.largest
+    last = unit_in_last_place(golden.new_tensor(largest), dtype.mantissa_bits, dtype.smallest_normal)
+    return torch.where(golden.abs() >= largest + last / 2, golden.sign() * math.inf, golden)
+
+
+def _is_close(pair: _Comparison, dtype: DataType) -> bool:
+    """`is_close_by_torch`."""
+    if not pair.is_ordinary:
+        return is_close_by_torch(pair.result, pair.exact, dtype)
+    rtol, atol = tolerances_of_torch(dtype)
+    return bool((pair.distance <= (pair.exact * rtol).abs_().add_(atol)).all())
+
+
+def _allowed(pair: _Comparison, result_format: ResultFormat, tolerance: Tolerance, size: torch.Tensor) -> torch.Tensor:
+    """The allowed distance without noise, where all elements have the root mean square `size`."""
+    allowed: torch.Tensor = pair.unit * tolerance.max_ulp
+    allowed.add_(tolerance.atol + (_SMALLEST_NORMAL if result_format.flushes else 0.0))
+    if tolerance.relative:
+        allowed.add_(pair.exact.abs().add_(size), alpha=tolerance.relative)
+    return allowed
 
 
 class _OutsideOfPart(NamedTuple):
@@ -253,7 +319,7 @@ class _OutsideOfPart(NamedTuple):
         nans: How many are NaN in one of the two alone.
         outside: How many others are off.
         ratio: Of the worst, its distance over the allowed one; infinite of NaN.
-        worst: The place of the worst, or of the first NaN.
+        worst: The place of the worst, or of the first NaN, among all elements.
         text: What is wrong there.
     """
 
@@ -264,30 +330,39 @@ class _OutsideOfPart(NamedTuple):
     text: str
 
 
-def _reason_of_part(
-    pair: _Comparison,
-    result_format: ResultFormat,
-    tolerance: Tolerance,
-    size: torch.Tensor,
-    noise: torch.Tensor | None,
-) -> _OutsideOfPart:
-    underflow = _SMALLEST_NORMAL if result_format.flushes else 0.0
-    allowed: torch.Tensor = tolerance.max_ulp * pair.unit + tolerance.atol + underflow
-    if tolerance.relative:
-        allowed = allowed + tolerance.relative * (pair.exact.abs() + size)
-    if noise is not None:
-        pair, allowed = pair.where(noise.isfinite()), allowed + noise.nan_to_num(posinf=0.0)
-    differing = (pair.result.isnan() != pair.exact.isnan()).nonzero()
-    if len(differing):
-        first = int(differing[0])
-        return _OutsideOfPart(len(differing), 0, math.inf, first, _described(pair, (first,)))
-    outside = pair.exceeds(allowed)
-    count = int(outside.sum())
-    if not count:
-        return _OutsideOfPart(0, 0, 0.0, 0, "")
-    ratios = (pair.distance / allowed).nan_to_num(nan=math.inf, posinf=math.inf).masked_fill(~outside, 0.0)
-    worst = index_of_largest(ratios)
-    return _OutsideOfPart(0, count, float(ratios[worst]), worst[0], _excess(pair, allowed, worst))
+class _WrongElements(NamedTuple):
+    """The elements of a part that are wrong without noise.
+
+    Attributes:
+        places: Their places among all elements.
+        result: Of the result.
+        golden: Of its golden.
+    """
+
+    places: torch.Tensor
+    result: torch.Tensor
+    golden: torch.Tensor
+
+    def judged(
+        self, result_format: ResultFormat, tolerance: Tolerance, size: torch.Tensor, noise: torch.Tensor | None
+    ) -> _OutsideOfPart:
+        """Those that are wrong with their noise; None: without it."""
+        pair = _Comparison.of(self.result, self.golden, result_format)
+        allowed = _allowed(pair, result_format, tolerance, size)
+        if noise is not None:
+            pair, allowed = pair.where(noise.isfinite()), allowed + noise.nan_to_num(posinf=0.0)
+        differing = pair.differing_nans
+        if len(differing):
+            first = int(differing[0])
+            return _OutsideOfPart(len(differing), 0, math.inf, int(self.places[first]), _described(pair, (first,)))
+        outside = pair.exceeds(allowed)
+        count = int(outside.sum())
+        if not count:
+            return _OutsideOfPart(0, 0, 0.0, 0, "")
+        ratios = (pair.distance / allowed).nan_to_num(nan=math.inf, posinf=math.inf).masked_fill(~outside, 0.0)
+        worst = index_of_largest(ratios)
+        place = int(self.places[worst])
+        return _OutsideOfPart(0, count, float(ratios[worst]), place, _excess(pair, allowed, worst))
 
 
 def _joined(parts: Sequence[_OutsideOfPart], shape: tuple[int, ...]) -> str:
@@ -295,14 +370,15 @@ def _joined(parts: Sequence[_OutsideOfPart], shape: tuple[int, ...]) -> str:
     nans, outside = sum(each.nans for each in parts), sum(each.outside for each in parts)
     if not nans and not outside:
         return ""
-    number = next(index for index, each in enumerate(parts) if each.nans) if nans else -1
-    if number < 0:
-        number = max(range(len(parts)), key=lambda index: parts[index].ratio)
-    place = [*place_in(shape, number * _PART + parts[number].worst)]
-    text, total = parts[number].text, math.prod(shape)
+    total = math.prod(shape)
     if nans:
-        return f"{nans} of {total} elements are NaN in the result or the golden alone, the first at {place}: {text}"
-    return f"{outside} of {total} elements are off, the worst at {place}: {text}"
+        part = next(each for each in parts if each.nans)
+        place = [*place_in(shape, part.worst)]
+        return (
+            f"{nans} of {total} elements are NaN in the result or the golden alone, the first at {place}: {part.text}"
+        )
+    part = max(parts, key=lambda each: each.ratio)
+    return f"{outside} of {total} elements are off, the worst at {[*place_in(shape, part.worst)]}: {part.text}"
 
 
 def _judge_integers(got: torch.Tensor, golden: torch.Tensor, tolerance: Tolerance) -> Verdict:
@@ -342,7 +418,7 @@ def _is_in_finite_block(exact: torch.Tensor) -> torch.Tensor:
 
 def _nan_mismatch(pair: _Comparison) -> str:
     """The reason if elements are NaN in one of the two alone; else empty."""
-    differing = (pair.result.isnan() != pair.exact.isnan()).nonzero()
+    differing = pair.differing_nans
     if not len(differing):
         return ""
     first = tuple(differing[0].tolist())
@@ -398,6 +474,9 @@ def root_mean_square(values: torch.Tensor) -> torch.Tensor:
     """The root mean square of the finite elements, without overflow."""
     import torch
 
+    length: torch.Tensor = values.norm()
+    if 1.0 / _ORDINARY < float(length) < _ORDINARY:  # NaN and infinities are not below
+        return length / math.sqrt(values.numel())
     finite = torch.where(values.isfinite(), values, 0.0).abs()
     largest = finite.amax().clamp(min=1e-300) if finite.numel() else finite.new_tensor(1.0)
     return largest * (finite / largest).square().mean().sqrt() if finite.numel() else finite.new_tensor(0.0)

@@ -14,7 +14,9 @@ from ttnn_jit.compiler.texts.text_steps import Step
 from ttnn_jit.dialects.text_calls.op_calls import OpCall
 from ttnn_jit.dialects.text_calls.tensor_types import spec_in_text
 from ttnn_jit.golden.comparison_recorder import Outcome
+from ttnn_jit.golden.distances import elements_at
 from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, judge
+from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, WIDE_FLOATS
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -64,17 +66,23 @@ class JudgedOp:
         self._relative = relative
         self._keys = [*values]
         tensors = [each for value in values.values() for each in (value if mesh else (value,))]
-        wide = tuple(map(_widened, tensors))
-        golden = GoldenCall(None, wide, (), self._golden)  # type: ignore[arg-type]
-        specs = [*read.results]
-        self._judged = JudgedCall(golden, None, specs, on_chip=on_chip)  # type: ignore[arg-type]
-        self._call = golden
+        self._widens_later = mesh is not None and not read.operation.moves
+        given = tuple(tensors) if self._widens_later else _widened_once(tensors, moves=read.operation.moves)
+        golden = partial(self._golden, widens=self._widens_later)
+        self._call = GoldenCall(None, given, (), golden)  # type: ignore[arg-type]
 
-    def _golden(self, torch: Any, *tensors: torch.Tensor) -> Any:
+    @cached_property
+    def _judged(self) -> JudgedCall:
+        wide = _widened_once(self._call.operands, moves=self._read.operation.moves)
+        golden = GoldenCall(None, wide, (), self._golden)  # type: ignore[arg-type]
+        return JudgedCall(golden, None, [*self._read.results], on_chip=self._is_on_chip)  # type: ignore[arg-type]
+
+    def _golden(self, torch: Any, *tensors: torch.Tensor, widens: bool = False) -> Any:
         given: Iterable[Any] = tensors
         if self._mesh:
             count = math.prod(self._mesh)
-            given = [[*tensors[at : at + count]] for at in range(0, len(tensors), count)]
+            groups = [[*tensors[at : at + count]] for at in range(0, len(tensors), count)]
+            given = [*map(_WidenedTensors, groups)] if widens else groups
         call = self._read.call(dict(zip(self._keys, given, strict=True)).get)
         call.mesh = self._mesh or (1,)
         return self._read.operation.golden(torch, call)
@@ -97,10 +105,14 @@ class JudgedOp:
             judged = [*zip(got, goldens, specs, strict=True)]
         else:
             judged = self._selected_elements(got, goldens, specs)
-        return [
-            self._outcome(index, own, golden, each)._replace(name=names[index] if index < len(names) else "")
-            for index, (own, golden, each) in enumerate(zip(got, goldens, judged, strict=True))
-        ]
+        found: list[Outcome] = []
+        known: dict[tuple[int, ...], Outcome] = {}  # devices share tensors
+        for index, (own, golden, each) in enumerate(zip(got, goldens, judged, strict=True)):
+            key = id(own), id(golden), index // devices
+            if key not in known:
+                known[key] = self._outcome(index, own, golden, each)
+            found.append(known[key]._replace(name=names[index] if index < len(names) else ""))
+        return found
 
     def verdicts(self, got: Sequence[torch.Tensor]) -> list[Verdict]:
         """The verdict on each result, or of an exchange on those of all devices."""
@@ -165,17 +177,26 @@ class JudgedOp:
         noise = partial(self._noise, index, spec, bound.error, exact)
         return Tolerance(bound.units, relative=bound.relative, noise=noise)
 
-    def _noise(self, index: int, spec: TensorSpec, error: float, exact: torch.Tensor | None) -> Iterator[torch.Tensor]:
+    def _noise(
+        self,
+        index: int,
+        spec: TensorSpec,
+        error: float,
+        exact: torch.Tensor | None,
+        places: torch.Tensor | None = None,
+    ) -> Iterator[torch.Tensor]:
         """The change of the golden with its operands, and of sums that a chip rounds to bfloat16."""
         import torch
 
         rounded = self._read.operation.accumulator_error
         if rounded is None or not self._is_on_chip or spec.dtype.is_compute_type:
-            yield from self._judged.noise(index, error, narrows=spec.dtype not in WIDE_FLOATS, exact=exact)
+            narrows = spec.dtype not in WIDE_FLOATS
+            yield from self._judged.noise(index, error, narrows=narrows, exact=exact, places=places)
             return
         call = self._read.call(dict(zip(self._keys, self._call.operands, strict=True)).get)
         off: torch.Tensor = rounded(torch, call).nan_to_num(nan=0.0, posinf=0.0)
-        for noise in self._judged.noise(index, _SUM_ERROR, exact=exact):
+        off = elements_at(off, places)
+        for noise in self._judged.noise(index, _SUM_ERROR, exact=exact, places=places):
             yield noise + off
 
 
@@ -268,6 +289,31 @@ def _is_exact(got: torch.Tensor, golden: torch.Tensor) -> bool:
 
     own = got.view(torch.int64) if got.dtype is torch.uint64 else got
     return torch.equal(own, golden.to(own.dtype))
+
+
+class _WidenedTensors(Sequence["torch.Tensor"]):
+    """The tensors of all devices as a golden takes them: each is widened when it is read, and not kept."""
+
+    def __init__(self, tensors: Sequence[torch.Tensor]) -> None:
+        self._tensors = tensors
+
+    def __len__(self) -> int:
+        return len(self._tensors)
+
+    def __getitem__(self, index: Any) -> Any:
+        found = self._tensors[index]
+        return [*map(_widened, found)] if isinstance(index, slice) else _widened(found)
+
+
+def _widened_once(tensors: Sequence[torch.Tensor], *, moves: bool) -> tuple[torch.Tensor, ...]:
+    """Operands as a golden takes them; what several devices share is widened once, and nothing for a golden that moves.
+
+    Integers of 64 bits without sign are moved as they are widened: torch has few functions of them.
+    """
+    import torch
+
+    known = {id(x): x if moves and x.dtype is not torch.uint64 else _widened(x) for x in tensors}
+    return tuple(known[id(x)] for x in tensors)
 
 
 def _widened(x: torch.Tensor) -> torch.Tensor:

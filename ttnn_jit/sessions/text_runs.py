@@ -88,10 +88,12 @@ class ComparedOp:
     Attributes:
         op: The op.
         records: The comparisons of its results; one that says why there is none, if the results are drawn at random.
+        nans: The largest share of NaN in a result.
     """
 
     op: Operation
     records: tuple[ComparisonRecord, ...]
+    nans: float = 0.0
 
     @property
     def matches(self) -> bool:
@@ -147,7 +149,7 @@ class GoldenRun:
         """
         follower = self._recorder.follower
         watcher = None if type(follower) is Follower else _Watcher(self, follower)
-        return (ComparedOp(step.op, tuple(self._compare(step))) for step in self._run.steps(watcher))
+        return (ComparedOp(step.op, tuple(self._compare(step)), _nans(step)) for step in self._run.steps(watcher))
 
     def note_error(self, error: CompileError) -> None:
         """Record that the function does not run op by op."""
@@ -288,6 +290,12 @@ class _Watcher(OpWatcher):
     def after(self, op: Operation) -> None:
         """An op is over."""
         self._follower.after(self._run.call_of(op), op)
+
+
+def _nans(step: Step) -> float:
+    """The largest share of NaN in a result of an op."""
+    results = [each for tensors in step.results.values() for each in {id(each): each for each in tensors}.values()]
+    return max((int(each.isnan().sum()) / each.numel() for each in results if each.numel()), default=0.0)
 
 
 def _text_of(op: Operation) -> str:

@@ -5,16 +5,25 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 
+from xdsl.utils.exceptions import VerifyException
+
 from ttnn_jit import __version__
-from ttnn_jit.diagnostics.errors import TtnnJitError
-from ttnn_jit.tools import opt_arguments
+from ttnn_jit.diagnostics.debugging import debugging
+from ttnn_jit.diagnostics.errors import ArgumentError, TtnnJitError
+from ttnn_jit.tools import opt_arguments, option_values
 
 INTERRUPTED = 130  # the exit status of shells for SIGINT
+_TARGET = option_values.argument_type(option_values.target_name)
+_MESH = option_values.argument_type(option_values.mesh_text)
+_STAGE = option_values.argument_type(option_values.stage_name)
+_COUNT = option_values.argument_type(option_values.positive_number)
+_RENDEZVOUS = option_values.argument_type(option_values.rendezvous)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -47,25 +56,41 @@ def ttrt_main(arguments: Sequence[str] | None = None, prog: str = "ttrt") -> int
 
 
 def _guarded(command: Callable[[], int]) -> int:
-    """The exit status of a command, which prints what it raises."""
+    """The exit status of a command, which prints what it raises; under ``TTNN_JIT_DEBUG=1`` with its causes."""
     try:
         return command()
     except opt_arguments.UsageError as error:
         print(error, file=sys.stderr)
         return opt_arguments.USAGE_STATUS
-    except TtnnJitError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
     except BrokenPipeError:
         # The reader of the pipe has exited, as `| head` does; an error message would not be read.
         sys.stderr.close()
         return 1
-    except OSError as error:
-        reason = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        print(f"error: {reason}", file=sys.stderr)
-        return 1
     except KeyboardInterrupt:
         return INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - every other one is reported, and the command has failed
+        if _shows_causes():
+            traceback.print_exception(error)
+        print(f"error: {_reason(error)}", file=sys.stderr)
+        return 1
+
+
+def _shows_causes() -> bool:
+    """Whether ``TTNN_JIT_DEBUG`` asks for causes; one of another value asks for none, and `ttnn-jit env` refuses it."""
+    try:
+        return debugging()
+    except ArgumentError:
+        return False
+
+
+def _reason(error: Exception) -> str:
+    """What an error says to the user of a command."""
+    if isinstance(error, TtnnJitError | VerifyException):
+        return str(error)
+    if isinstance(error, OSError):
+        return f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    said = f"{type(error).__name__}: {error}".splitlines()[0].removesuffix(": ")
+    return f"internal error: {said}\nhelp: please report it, with what TTNN_JIT_DEBUG=1 prints"
 
 
 def translate(arguments: Sequence[str] | None = None) -> int:
@@ -107,7 +132,7 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument("--seed", type=int, default=0, help="seed of the inputs")
     run.add_argument("--interpret", action="store_true", help="use the tile interpreter instead of native code")
     _add_entry(run)
-    run.add_argument("--after", help="the stage that produced the module, if its text does not show it")
+    run.add_argument("--after", type=_STAGE, help="the stage that produced the module, if its text does not show it")
     run.add_argument(
         "--inputs",
         type=Path,
@@ -121,7 +146,9 @@ def _add_run(run: argparse.ArgumentParser) -> None:
         help="with --golden, a file of JSON lines, and a page beside it: ops on equal operands and in a chain, results",
     )
     _add_mesh(run)
-    run.add_argument("--target", help="the target of a text of another compiler; by default the text's, or cpu")
+    run.add_argument(
+        "--target", type=_TARGET, help="the target of a text of another compiler; by default the text's, or cpu"
+    )
     run.add_argument("--save", type=Path, help="write the results with torch.save")
     run.add_argument("--from-text", action="store_true", help="of a binary, the text inside instead of its tables")
     run.add_argument("--ignore-version", action="store_true", help="read a binary of another version or schema")
@@ -131,7 +158,7 @@ def _add_run(run: argparse.ArgumentParser) -> None:
 def _add_lists(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """What the package knows: targets, names of ttnn, environment variables."""
     query = commands.add_parser("query", help="print a system description as JSON, for SYSTEM_DESC_PATH")
-    query.add_argument("--target", help="a preset; otherwise the one that open_device() would choose")
+    query.add_argument("--target", type=_TARGET, help="a preset; otherwise the one that open_device() would choose")
     query.add_argument("--host", action="store_true", help="this processor instead: what native code is made for")
     query.add_argument(
         "-o",
@@ -152,11 +179,13 @@ def _add_lists(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def _add_launch(launch: argparse.ArgumentParser) -> None:
-    launch.add_argument("-n", "--ranks", type=int, default=1, help="the number of ranks on this machine")
+    launch.add_argument("-n", "--ranks", type=_COUNT, default=1, help="the number of ranks on this machine")
     launch.add_argument("-m", "--module", action="store_true", help="the script is the name of a module")
     launch.add_argument("--tag-output", action="store_true", help="begin lines of output with the rank")
-    launch.add_argument("--nodes", type=int, default=1, help="the number of machines; start this on each of them")
-    launch.add_argument("--rendezvous", default="", metavar="HOST:PORT", help="where several machines meet")
+    launch.add_argument("--nodes", type=_COUNT, default=1, help="the number of machines; start this on each of them")
+    launch.add_argument(
+        "--rendezvous", type=_RENDEZVOUS, default="", metavar="HOST:PORT", help="where several machines meet"
+    )
     launch.add_argument("script", help="a Python file")
     launch.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
     launch.set_defaults(run=_command("launch_ranks"))
@@ -191,7 +220,9 @@ def _add_translate_options(translate: argparse.ArgumentParser) -> None:
     _add_input(translate)
     _add_entry(translate)
     _add_mesh(translate)
-    translate.add_argument("--target", help="the target for which a text is read; by default the text's, or cpu")
+    translate.add_argument(
+        "--target", type=_TARGET, help="the target for which a text is read; by default the text's, or cpu"
+    )
     form = translate.add_mutually_exclusive_group(required=True)
     form.add_argument("--mlir-to-python", "-mlir-to-python", action="store_true", help="a Python program of ttnn calls")
     form.add_argument(
@@ -214,12 +245,12 @@ def _add_text_options(parser: argparse.ArgumentParser) -> None:
     _add_entry(parser)
     parser.add_argument("--seed", type=int, default=0, help="seed of the inputs")
     parser.add_argument("--inputs", type=Path, help="an .npz file of arrays")
-    parser.add_argument("--target", help="the target; by default the text's, or cpu")
+    parser.add_argument("--target", type=_TARGET, help="the target; by default the text's, or cpu")
     _add_mesh(parser)
 
 
 def _add_mesh(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--mesh", metavar="2x4", help="the mesh of virtual devices; by default the text's")
+    parser.add_argument("--mesh", type=_MESH, metavar="2x4", help="the mesh of virtual devices; by default the text's")
 
 
 def _add_input(parser: argparse.ArgumentParser) -> None:

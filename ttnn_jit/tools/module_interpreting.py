@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import SSAValue
 
 from ttnn_jit.diagnostics.errors import ArgumentError, LayoutError
 from ttnn_jit.dialects.argument_notes import updates_of, whole_arguments_of
@@ -45,7 +46,9 @@ def specs_of_function(function: FuncOp) -> tuple[list[TensorSpec], list[TensorSp
     """The specs of the arguments and of the results."""
     returned = function.body.block.last_op
     assert returned is not None, "a function ends with its return"
-    return specs_of_arguments(function), [spec_of(value.type) for value in returned.operands]
+    return specs_of_arguments(function), [
+        _spec_in(function, f"the result {index}", value) for index, value in enumerate(returned.operands)
+    ]
 
 
 def specs_of_arguments(function: FuncOp) -> list[TensorSpec]:
@@ -54,10 +57,17 @@ def specs_of_arguments(function: FuncOp) -> list[TensorSpec]:
     Raises:
         ArgumentError: One has a type that no tensor of this compiler has.
     """
+    return [_spec_in(function, f"the argument {each.index}", each) for each in function.body.block.args]
+
+
+def _spec_in(function: FuncOp, what: str, value: SSAValue) -> TensorSpec:
     try:
-        return [spec_of(argument.type) for argument in function.body.block.args]
+        return spec_of(value.type)
     except LayoutError as error:
-        raise ArgumentError(error.message, location=location_of(function)) from error
+        name = function.sym_name.data
+        raise ArgumentError(
+            f"{what} of @{name}: {error.message}", location=location_of(function), help=error.help
+        ) from error
 
 
 def array_of_tensor(tensor: torch.Tensor, spec: TensorSpec) -> Any:

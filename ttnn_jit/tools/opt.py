@@ -20,6 +20,7 @@ from ttnn_jit.compiler import driver
 from ttnn_jit.compiler.inspection import print_stage
 from ttnn_jit.compiler.texts.metal_pipeline import MetalPipelineOfTexts
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, PassError, RefusalError, TtnnJitError
+from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects import InvalidModule, parse_module, verify
 from ttnn_jit.dialects.text.printer import op_text
 from ttnn_jit.dialects.ttnn_attributes import TTNNLayoutAttr
@@ -116,7 +117,13 @@ def _processed(
     try:
         given = "\n" * first_line + text
         if passes.own is None or (passes.texts is not None and not _is_own_text(given, name)):
-            return [_text(_after_text_passes(given, name, passes.texts or (), options, reports), options)], []
+            if options.emit and not any(isinstance(each, MetalPipelineOfTexts) for each in passes.texts or ()):
+                raise ArgumentError(
+                    f"`--emit` takes a dump of a stage here, and {name} is a text of another compiler",
+                    help="`--ttir-to-ttmetal-pipeline --emit host` shows the kernels of a text of TTIR",
+                )
+            made = _after_text_passes(given, name, passes.texts or (), options, reports)
+            return [_emitted(made, options) or _text(made, options)], []
         module = module_of(
             given,
             name,
@@ -250,19 +257,10 @@ _TEXT_PASSES = "text passes"
 
 
 def _emitted(module: ModuleOp, options: argparse.Namespace) -> str:
-    """The text of the stage of ``--emit``, which is no pass, after the remaining passes; "" without ``--emit``.
-
-    Raises:
-        ArgumentError: There is no such stage.
-    """
+    """The text of the stage of ``--emit``, which is no pass, after the remaining passes; "" without ``--emit``."""
     stage: str | None = options.emit
     if stage is None:
         return ""
-    stages = driver.stages()
-    behind = (*stages[stages.index(driver.HOST) :], *driver.CHIP_STAGES)
-    if stage not in behind:
-        names = ", ".join(f"`{each}`" for each in behind)
-        raise ArgumentError(f"`--emit` prints {names}, got {stage!r}", help="`-p a,b` prints the module after stage b")
     schedule(module, entry=options.entry)
     return driver.text_of_scheduled(module, stage)
 
@@ -288,10 +286,15 @@ def load_passes(file: Path) -> None:
     its name, after the frontend.
 
     Raises:
-        ArgumentError: There is no such file, or it defines a pass of a stage's name.
+        ArgumentError: There is no such file, it is no Python, or it defines a pass of a stage's name.
     """
     if not file.is_file():
         raise ArgumentError(f"{file} cannot be read: there is no such file")
+    try:
+        compile(file.read_bytes(), str(file), "exec")
+    except (SyntaxError, ValueError) as error:  # of bytes that are no text it is a ValueError in some versions
+        line = getattr(error, "lineno", None) or 1
+        raise ArgumentError(f"{file}:{line}: it is no Python: {getattr(error, 'msg', error)}") from error
     for value in runpy.run_path(str(file), run_name=file.stem).values():
         is_pass = isinstance(value, type) and issubclass(value, ModulePass) and value is not ModulePass
         if is_pass and value.__module__ == file.stem and "name" in vars(value) and value.name not in USER_PASSES:
@@ -328,11 +331,17 @@ def read_text(file: str) -> tuple[str, str]:
     except OSError as error:
         raise ArgumentError(f"{file} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise ArgumentError(
-            f"{file} is no text, and this command reads MLIR text",
-            help="`ttnn-jit run` and `ttrt` take binaries; `ttrt read --section mlir FILE` prints the text inside one",
-        ) from error
-    return text, "<stdin>" if file == "-" else file
+        raise ArgumentError(f"{file} {_NO_TEXT}", help=_TAKES_BINARIES) from error
+    name = "<stdin>" if file == "-" else file
+    at = text.find("\0")
+    if at >= 0:
+        place = Location(name, text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
+        raise ArgumentError(f"a file with a zero byte {_NO_TEXT}", location=place, help=_TAKES_BINARIES)
+    return text, name
+
+
+_NO_TEXT = "is no text, and this command reads MLIR text"
+_TAKES_BINARIES = "`ttnn-jit run` and `ttrt` take binaries; `ttrt read --section mlir FILE` prints the text inside one"
 
 
 def module_of(

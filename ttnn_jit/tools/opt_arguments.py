@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from ttnn_jit import __version__
+from ttnn_jit.tools.option_values import argument_type, emitted_stage
 
 USAGE_STATUS = 2
 
@@ -59,6 +60,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--emit",
+        type=argument_type(emitted_stage),
         metavar="STAGE",
         help="write the text of `host`, `codegen`, `assembly`, `ttkernel` or `ttmetal` instead",
     )

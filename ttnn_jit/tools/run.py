@@ -35,7 +35,7 @@ from ttnn_jit.tools.module_interpreting import (
 )
 from ttnn_jit.tools.opt import module_of, read_text
 from ttnn_jit.tools.stage_of_module import schedule
-from ttnn_jit.tools.texts.inputs import as_argument, require_memory
+from ttnn_jit.tools.texts.inputs import inputs_of_file, names_of_arguments, require_memory
 from ttnn_jit.tools.texts.recognition import is_of_kernels, is_of_other_compiler, is_of_tensors, module_of_dump
 
 if TYPE_CHECKING:
@@ -121,12 +121,11 @@ def _of_text(options: argparse.Namespace) -> list[torch.Tensor]:
         from ttnn_jit.tools.texts.run_text import results_of_text
 
         return results_of_text(options, text, name)
+    module = module_of_dump(text, name)
     for option in ("golden", "target", "mesh"):
         if getattr(options, option):
-            raise ArgumentError(
-                f"--{option} takes a module of ttir or ttnn, and {name} is one of a later stage, or an invalid one"
-            )
-    return _of_module(options, module_of_dump(text, name))
+            raise ArgumentError(f"--{option} takes a module of ttir or ttnn, and {name} is one of a later stage")
+    return _of_module(options, module)
 
 
 _BEGINNINGS = {driver.HOST: "launch ", driver.CODEGEN: "; ", driver.ASSEMBLY: "\t."}
@@ -148,7 +147,7 @@ def _of_kernels(options: argparse.Namespace, text: str, name: str) -> list[torch
     module = module_of(text, name, for_passes=False)
     function = entry_point(module, options.entry)
     given, made = specs_of_function(function)
-    inputs = _inputs(options, given)
+    inputs = _inputs(options, given, names_of_arguments(function))
     arrays = interpret_kernels(module, [*map(array_of_tensor, inputs, given)], options.entry)
     return list(map(tensor_of_array, arrays, made))
 
@@ -160,7 +159,7 @@ def _of_module(options: argparse.Namespace, module: ModuleOp) -> list[torch.Tens
     if devices is not None:
         whole = whole_arguments_of(function)
         specs = [spec for at, spec in enumerate(specs) for _ in range(1 if at in whole else len(devices))]
-    inputs = _inputs(options, specs)
+    inputs = _inputs(options, specs, names_of_arguments(function))
     if devices is not None:
         inputs = _with_shared_blocks(function, len(devices), inputs)
     if options.interpret:
@@ -179,15 +178,13 @@ def _with_shared_blocks(function: FuncOp, count: int, inputs: Sequence[torch.Ten
     return found
 
 
-def _inputs(options: argparse.Namespace, specs: Sequence[TensorSpec]) -> list[torch.Tensor]:
+def _inputs(
+    options: argparse.Namespace, specs: Sequence[TensorSpec], names: Sequence[str | None] = ()
+) -> list[torch.Tensor]:
     import torch
 
     if options.inputs:
-        loaded = inputs_of(options.inputs)
-        if [tuple(tensor.shape) for tensor in loaded] != [tuple(spec.shape) for spec in specs]:
-            raise ArgumentError(f"{options.inputs} does not hold tensors of shapes {[list(s.shape) for s in specs]}")
-        pairs = enumerate(zip(loaded, specs, strict=True))
-        return [as_argument(tensor, spec, index, options.inputs) for index, (tensor, spec) in pairs]
+        return inputs_of_file(options.inputs, specs, names)
     require_memory(specs)
     generator = torch.Generator().manual_seed(options.seed)
     return [_random(spec, generator) for spec in specs]
@@ -203,28 +200,6 @@ def _random(spec: TensorSpec, generator: torch.Generator) -> torch.Tensor:
         beyond = min(values[-1] + 1, torch.iinfo(torch.int64).max)
         return torch.randint(values[0], beyond, shape, generator=generator).to(spec.dtype.torch)
     return torch.randn(shape, generator=generator).to(spec.dtype.torch)
-
-
-def inputs_of(path: Path) -> list[torch.Tensor]:
-    """The tensors in a file of ``--inputs``.
-
-    Raises:
-        ArgumentError: `torch.save` did not write it, or it contains anything but tensors.
-    """
-    import torch
-
-    try:
-        loaded = torch.load(path, weights_only=True)
-    except OSError:
-        raise
-    except Exception as error:  # torch's reader raises various errors for other files
-        raise ArgumentError(f"{path} is no file of tensors that torch.save wrote", help=_SAVE_HELP) from error
-    if not isinstance(loaded, (list, tuple)) or not all(isinstance(item, torch.Tensor) for item in loaded):
-        raise ArgumentError(f"{path} does not hold a list of tensors", help=_SAVE_HELP)
-    return list(loaded)
-
-
-_SAVE_HELP = "`torch.save([x, y], 'inputs.pt')` writes one, the tensors in the order of the arguments"
 
 
 def _on_device(program: Program, inputs: Sequence[torch.Tensor], target: SystemDesc) -> list[torch.Tensor]:

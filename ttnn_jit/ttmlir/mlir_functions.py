@@ -217,7 +217,7 @@ def func(*inputs: Type, results: Sequence[Type] | None = None, name: str | None 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         made = FuncOp(name or function.__name__, (list(inputs), list(results or ())))
         with InsertionPoint(made.add_entry_block()):
-            returned = _values(function(*made.arguments))
+            returned = returned_values(function(*made.arguments))
             if not _ends(made):
                 ReturnOp(returned)
         if results is None:
@@ -240,8 +240,12 @@ def _ends(function: FuncOp) -> bool:
     return last is not None and last.name == "func.return"
 
 
-def _values(returned: Any) -> list[Any]:
-    """What a function of Python returned, as values."""
+def returned_values(returned: Any) -> list[Value]:
+    """What a function of Python returned, as values: none, a value, the results of an operation, or sequences of these.
+
+    Raises:
+        TypeError: It returned something else, as a tensor of torch.
+    """
     match returned:
         case None:
             return []
@@ -249,5 +253,8 @@ def _values(returned: Any) -> list[Any]:
             return [returned]
         case Operation():
             return [*returned.results]
+        case Sequence() if not isinstance(returned, str):
+            return [value for each in returned for value in returned_values(each)]
         case _:
-            return [value for each in returned for value in _values(each)]
+            found = type(returned).__name__
+            raise TypeError(f"a function of a module returns values of the module, and no {found}")

@@ -12,6 +12,7 @@ from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.compiler.texts.translated_programs import TranslatedText, translated
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.dialects import print_module
+from ttnn_jit.emitpy import is_of_emitpy, python_of_emitpy
 from ttnn_jit.frontend.ir.texts import entries_of
 from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.specs.target import resolve_target
@@ -184,23 +185,19 @@ class EmittedPython(str):
     program: TranslatedText
 
 
-def ttir_to_emitpy_pipeline(module: Module, options: str = "", *, print_ir: bool | str = False, **_: Any) -> None:
-    """Runs the pipeline to TTNN on a module, which changes; options of the text that is emitted are dropped."""
-    kept = [each for each in options.split() if not each.startswith(_OF_EMITTED_TEXT)]
-    ttir_to_ttnn_runtime_pipeline(module, " ".join(kept), print_ir=print_ir)
+ttir_to_emitpy_pipeline = _pipeline("ttir-to-emitpy-pipeline")
 
 
-_OF_EMITTED_TEXT = ("split-files=", "target-module=", "try-recover-structure=", "load-input-tensors-from-disk=")
-
-
-def translate_to_python(module: Module, *_: Any, **__: Any) -> EmittedPython:
-    """The program in Python of a module of TTNN.
+def translate_to_python(module: Module, *_: Any, **__: Any) -> str:
+    """The program in Python of a module of emitpy, or the `EmittedPython` of a module of TTNN.
 
     Raises:
         MLIRError: An operation has no call in ttnn, or the module is for several devices.
     """
     held = module.held.clone()
     try:
+        if is_of_emitpy([held]):
+            return python_of_emitpy([held])
         made = translated([(TextModule(held, resolve_target("cpu"), mesh_of(held)), name) for name in entries_of(held)])
     except TtnnJitError as error:
         raise MLIRError(str(error), [error]) from error

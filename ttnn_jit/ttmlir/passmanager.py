@@ -9,6 +9,8 @@ from typing import Any, Self
 
 from xdsl.passes import ModulePass
 
+from ttnn_jit.compiler.texts.emitpy_pipelines import PIPELINES as EMITPY
+from ttnn_jit.compiler.texts.emitpy_pipelines import emitpy_passes
 from ttnn_jit.compiler.texts.metal_pipeline import MetalPipelineOfTexts
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.dialects.text.printer import op_text
@@ -162,6 +164,8 @@ def _run_pass(each: ModulePass, module: Any, number: int, printed: PrintedStages
 def _passes_of(name: str, options: str) -> Sequence[ModulePass]:
     if name == pipeline.TTMETAL_PIPELINE:
         return [MetalPipelineOfTexts(options)]
+    if name in EMITPY:
+        return emitpy_passes(name, options)
     if pipeline.is_over_texts(name):
         return pipeline.parse_passes(f"{name}{{{options}}}" if options else name)
     return text_passes(name, options)

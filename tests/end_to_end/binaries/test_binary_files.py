@@ -12,13 +12,18 @@ from ttnn_jit.frontend.ir.texts import parse_texts
 from ttnn_jit.schemas.binary_file import VERSION, write_file
 from ttnn_jit.schemas.flatbuffer_writer import FlatbufferWriter
 from ttnn_jit.schemas.schema import schema
+from ttnn_jit.specs.target import resolve_target
 from ttnn_jit.tools.cli import main
+from ttnn_jit.ttmlir.ttmlir_runtime import debug_hooks
 from ttnn_jit.ttmlir.ttmlir_runtime import submission as runtime
-from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary, load_binary_from_path
+from ttnn_jit.ttmlir.ttmlir_runtime.described_systems import SystemDescription
+from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary, load_binary_from_bytes, load_binary_from_path
 
 ttnn_jit.register_as_ttnn()
 
 import ttnn  # noqa: E402 - found where `register_as_ttnn` was called
+from ttmlir import passes  # noqa: E402
+from ttmlir.ir import Module  # noqa: E402
 
 LAYOUT = (
     "#ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, "
@@ -161,3 +166,31 @@ def test_operations_keep_their_locations(text, found):
     data = write_file(loaded._tree | {"programs": [program]}, "TTNN")
     (op, *_) = Binary.of_bytes(data).module.body.block.first_op.body.block.ops
     assert str(op.location) == found
+
+
+def test_a_number_in_the_table_of_its_user_is_no_operation_of_the_program():
+    type_ = "!quant.uniform<i32:f32, 0.5>"
+    text = f"""
+        func.func @main(%x: tensor<32x32xf32>) -> tensor<32x32x{type_}> {{
+          %0 = "ttir.quantize"(%x) : (tensor<32x32xf32>) -> tensor<32x32x{type_}>
+          return %0 : tensor<32x32x{type_}>
+        }}"""
+    module = Module.parse(text)
+    passes.ttir_to_ttnn_runtime_pipeline(module, "")
+    binary = load_binary_from_bytes(passes.ttnn_to_flatbuffer_bin(module).to_bytes())
+    programs = range(binary.get_num_programs())
+    tables = [each["type_type"] for index in programs for each in json.loads(binary.get_program_ops_as_json(index))]
+    walked, hooked = [], []
+    for index in programs:
+        debug_hooks.walk_program(binary, index, walked.append)
+    x = torch.linspace(-4, 4, 1024).reshape(32, 32)
+    debug_hooks.DebugHooks(pre_op=lambda *seen: hooked.append(seen)).run(binary, 0, [x])
+    (result,) = results(binary, x)
+    assert len(walked) == len(hooked) == len(tables)
+    assert "EltwiseQuantizationOp" in tables
+    assert torch.equal(result, torch.round(x / 0.5).to(torch.int32))
+
+
+def test_a_description_says_its_system_as_a_binary_does():
+    described = SystemDescription.of_target(resolve_target("n150"))
+    assert json.loads(described.get_system_desc_as_json()) == json.loads(described.as_json())["system_desc"]

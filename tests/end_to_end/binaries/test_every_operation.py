@@ -1,16 +1,29 @@
 """Every operation of TTNN that a binary has a table for is written and read with all of its attributes."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.table_modules import module_of_operation
 from ttnn_jit.binaries.module_to_tables import ModuleWriter
-from ttnn_jit.binaries.operation_rows import operation_union, record_of, row_of, table_of_operation
+from ttnn_jit.binaries.operation_rows import (
+    operation_union,
+    operations_of_schema,
+    record_of,
+    row_of,
+    table_of_operation,
+)
 from ttnn_jit.binaries.tables_to_module import module_of_tree
-from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.diagnostics.errors import CompileError, ProgramFormatError
+from ttnn_jit.dialects.text_calls.op_calls import operation_in_text, text_operations
+from ttnn_jit.dialects.text_calls.text_attributes import name_of
+from ttnn_jit.dialects.text_calls.unexecuted_operations import UNEXECUTED
 from ttnn_jit.dialects.upstream import tables
+from ttnn_jit.frontend.ir.texts import parse_texts
 from ttnn_jit.schemas.flatbuffer_reader import FlatbufferReader
 from ttnn_jit.schemas.flatbuffer_writer import FlatbufferWriter
 from ttnn_jit.schemas.schema import VERSIONS, schema
+from ttnn_jit.tools.binary_tables import with_tables
 
 TYPES = schema()
 NAMES = {
@@ -72,5 +85,37 @@ def test_a_generic_operation_is_refused_by_name():
       "ttnn.generic"(%x) <{{program = {kernel}, operandSegmentSizes = array<i32: 1, 0>}}> : (tensor<32x32xbf16>) -> ()
       return %x : tensor<32x32xbf16>
     }}"""
-    with pytest.raises(CompileError, match=r"program\.mlir:2:7: ttnn\.ProgramType of a binary has no Program"):
+    with pytest.raises(CompileError, match=r"program\.mlir:2:7: `ttnn\.generic` is not written .* kernels in C\+\+"):
         Binary.parse(text, "program.mlir").to_bytes()
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("table", ["CpuOp", "GenericOp"])
+def test_a_table_that_is_not_executed_is_refused_by_name(version, table):
+    programs = [{"name": "main", "inputs": [], "outputs": [], "operations": [{"type_type": table, "type": {}}]}]
+    with pytest.raises(ProgramFormatError, match=f"{table} is not executed here: it holds"):
+        module_of_tree(schema(version), {"programs": programs})
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_operation_with_a_table_is_executed_or_has_a_reason_why_not(version):
+    names = {each.name for each in operations_of_schema(schema(version))}
+    assert {name for name in names if name not in text_operations()} - UNEXECUTED.keys() == {"func.call"}
+    assert not [name for name in UNEXECUTED if name in text_operations()]
+
+
+def test_an_operation_that_is_not_executed_says_why():
+    text = """func.func @main() -> tensor<32x32xf32> {
+      %0 = "ttnn.load_tensor"() <{file_path = "x.tensorbin"}> : () -> tensor<32x32xf32>
+      return %0 : tensor<32x32xf32>
+    }"""
+    (module,) = parse_texts(text, "program.mlir")
+    op = next(each for each in module.walk() if name_of(each) == "ttnn.load_tensor")
+    with pytest.raises(CompileError, match=r"`ttnn\.load_tensor` is not executed here") as caught:
+        operation_in_text(op)
+    assert caught.value.help == UNEXECUTED["ttnn.load_tensor"]
+
+
+def test_the_page_of_binaries_has_the_tables_as_they_are():
+    page = Path("docs/binaries.md").read_text(encoding="utf-8")
+    assert with_tables(page) == page

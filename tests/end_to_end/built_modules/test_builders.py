@@ -55,6 +55,15 @@ def goldens_of(fn, kind="ttir", **options):
     return module, builder.golden_map[0][0]
 
 
+def test_results_of_narrowed_tensors_are_judged_as_wholes():
+    filled = lambda cache, rows, b: b.typecast(b.fill_cache(cache, rows), torch.float32)  # noqa: E731 - used once
+    narrowed = one_function(filled, (1, 2, 3, 35), (1, 2, 3, 35), dtypes=[torch.bfloat16] * 2)
+    for dtype in ("bfp_bf8", "none"):
+        compile_and_execute_ttir(narrowed, pipeline_options=[f"experimental-kv-cache-dtype={dtype}"])
+    with pytest.raises(TTBuilderGoldenException, match="root mean square"):
+        compile_and_execute_ttir(narrowed, pipeline_options=["experimental-kv-cache-dtype=bfp_bf4"], pcc=0.9999)
+
+
 # --- Methods ----------------------------------------------------------------------------------------------------------
 
 

@@ -245,6 +245,17 @@ def test_what_is_wrong_is_refused(call, kind, message):
         call()
 
 
+@pytest.mark.parametrize("returned", [1.0, "value", object(), [torch.zeros(2, 3)]])
+def test_a_function_returns_values_of_the_module_alone(returned):
+    with Context(), Location.unknown():
+        module = Module.create()
+        with (
+            InsertionPoint(module.body),
+            pytest.raises(TypeError, match=r"returns values of the module, and no (float|str|object|Tensor)"),
+        ):
+            func.func(tensor(2, 3), name="main")(lambda _: returned)
+
+
 def test_an_invalid_module_is_refused_in_the_words_of_mlir():
     with Context(), Location.unknown():
         module = Module.create()

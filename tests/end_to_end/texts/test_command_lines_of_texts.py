@@ -245,3 +245,18 @@ def test_a_translation_of_a_wrong_attribute_is_refused_and_leaves_no_file(said, 
     assert translate([option, str(file), "-o", str(written)]) == 1
     assert re.match(rf"error: .*({said})", capsys.readouterr().err)
     assert not written.exists()
+
+
+def test_a_run_says_which_results_are_mostly_no_numbers(tmp_path, capsys):
+    file = tmp_path / "text.mlir"
+    file.write_text("""func.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %0 = "ttir.exp"(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = "ttir.neg"(%0) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = "ttir.sqrt"(%1) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %2 : tensor<4x8xf32>
+}
+""")
+    assert main(["run", str(file), "--golden"]) == 0
+    said = capsys.readouterr().err
+    assert "note: 100% of result 0 of @main is NaN or infinite" in said
+    assert re.search(r"note: 1 of 3 ops give mostly NaN, the first `ttir.sqrt` at \S+text.mlir:4:3", said)

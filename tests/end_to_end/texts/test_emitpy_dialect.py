@@ -1,8 +1,11 @@
 """Modules of the dialect emitpy become Python that computes what their operations say."""
 
+import ast
+
 import pytest
 import torch
 
+import ttnn_jit
 from tests.end_to_end.texts.test_translated_texts import KEPT
 from ttnn_jit import ttnn
 from ttnn_jit.compiler.texts.emitpy_pipelines import emitpy_passes
@@ -109,6 +112,24 @@ def test_what_stands_for_no_python_is_refused_at_its_place(body, message):
     with pytest.raises(CompileError, match="2:") as error:
         python_of(f'emitpy.global @g = 1 : i32\nfunc.func @f(%x: !emitpy.opaque<"int">) {{ {body}\n return }}')
     assert message in error.value.message
+
+
+def test_passes_of_ttmlir_write_emitpy_whose_helpers_tools_tell_from_programs():
+    ttnn_jit.register_as_ttnn()
+    from ttmlir import ir, passes
+    from ttmlir.passmanager import PassManager
+
+    with ir.Context():
+        module, managed = (ir.Module.parse(KEPT.replace("@main(", "@forward(")) for _ in range(2))
+        passes.ttir_to_emitpy_pipeline(module, "split-files=false")
+        assert 'emitpy.import import "ttnn"' in str(module)
+        source = passes.translate_to_python(module)
+        PassManager.parse("builtin.module(ttir-to-emitpy-pipeline)").run(managed.operation)
+        assert passes.translate_to_python(managed) == source
+    defined = [each.name for each in ast.parse(source).body if isinstance(each, ast.FunctionDef)]
+    programs = {each for each in defined if "_const_eval_" not in each and not each.startswith("consteval_")}
+    assert "consteval_forward" in defined
+    assert programs == {"forward", "create_inputs_for_forward", "main"}
 
 
 def test_a_text_runs_as_emitpy_with_the_results_that_it_has_itself(tmp_path):

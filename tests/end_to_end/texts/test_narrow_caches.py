@@ -37,6 +37,57 @@ def test_a_cache_has_the_type_that_the_pipeline_asks_for(dtype):
     assert (off > 0).any() == (dtype != "none")
 
 
+@pytest.mark.parametrize("shape", [(1, 2, 5, 35), (3, 40), (2, 33, 64), (7,)])
+@pytest.mark.parametrize("operand", ["T", "F"])
+def test_block_floats_of_any_extents_are_read_and_written(shape, operand):
+    """Results and arguments in tiles that are not whole: padding stays in memory."""
+    extents = "x".join(map(str, shape))
+    types = {"T": f"tensor<{extents}x!ttcore.tile<32x32, bfp_bf8>>", "F": f"tensor<{extents}xf32>"}
+    packed = f'"ttnn.typecast"(%a) <{{dtype = #ttcore.supportedDataTypes<bfp_bf8>}}> : ({types["F"]}) -> {types["T"]}'
+    cast = f'"ttnn.typecast"(%b) <{{dtype = #ttcore.supportedDataTypes<f32>}}> : ({types["T"]}) -> {types["F"]}'
+    name, first = ("b", "") if operand == "T" else ("a", f"%b = {packed}")
+    source = (
+        f"func.func @f(%{name}: {types[operand]}) -> {types['F']} {{ {first}\n%r = {cast}\n return %r : {types['F']} }}"
+    )
+    (module,) = parse_texts(source, "cast.mlir")
+    given = torch.randn(shape, generator=torch.Generator().manual_seed(0))
+    (found,) = TextModule(module, PRESETS["cpu"]).program("f")(given)
+    assert (found - given).abs().max() <= 2.0**-7 * given.abs().max()
+
+
+@pytest.mark.parametrize(("users", "offset", "kept"), [(4, 0, 4), (2, 1, 4), (1, 3, 4), (2, 0, 1)])
+def test_a_cache_is_updated_by_a_row_of_each_user(users, offset, kept):
+    """As tt-mlir says: cache[offset + user, head, index] = input[0, head, user]; of one cache, rows follow."""
+    cache, rows, at = f"tensor<{kept}x3x8x16xf32>", f"tensor<1x3x{users}x16xf32>", "tensor<1xi32>"
+    source = f"""func.func @f(%c: {cache}, %x: {rows}, %i: {at}) -> {cache} {{
+      %r = "ttir.update_cache"(%c, %x, %i) <{{batch_offset = {offset} : i32}}> : ({cache}, {rows}, {at}) -> {cache}
+      return %r : {cache} }}"""
+    (module,) = parse_texts(source, "update.mlir")
+    generator = torch.Generator().manual_seed(0)
+    before, given = (torch.randn(*shape, generator=generator) for shape in ((kept, 3, 8, 16), (1, 3, users, 16)))
+    expected = before.clone()
+    for user in range(users):
+        place = (offset + user, slice(None), 5) if kept > 1 else (0, slice(None), 5 + user)
+        expected[place] = given[0, :, user]
+    (found,) = TextModule(module, PRESETS["cpu"]).program("f")(before, given, torch.tensor([5], dtype=torch.int32))
+    assert torch.equal(found, expected)
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+def test_elements_at_negative_indices_are_nan_where_signed_indices_gather_floats(dim):
+    source = f"""func.func @f(%x: tensor<6x6xf32>, %i: tensor<4x4xsi32>) -> tensor<4x4xf32> {{
+      %r = "ttnn.gather"(%x, %i) <{{dim = {dim} : i32}}> : (tensor<6x6xf32>, tensor<4x4xsi32>) -> tensor<4x4xf32>
+      return %r : tensor<4x4xf32> }}"""
+    (module,) = parse_texts(source, "gather.mlir")
+    generator = torch.Generator().manual_seed(dim)
+    x = torch.randn(6, 6, generator=generator)
+    index = torch.randint(-2, 6, (4, 4), generator=generator)
+    expected = torch.where(index < 0, torch.nan, x.gather(dim, index.clamp(min=0)))
+    (found,) = TextModule(module, PRESETS["cpu"]).program("f")(x, index.int())
+    assert torch.equal(found.nan_to_num(1e9), expected.nan_to_num(1e9))
+    assert found.isnan().any()
+
+
 def test_what_is_no_argument_is_no_narrow_cache_and_an_unknown_type_is_refused():
     text = FILLED.replace(
         '"ttir.fill_cache"(%cache', f'%c = "ttir.abs"(%cache) : ({CACHE}) -> {CACHE}\n  "ttir.fill_cache"(%c'

@@ -136,6 +136,103 @@ def test_arrays_of_other_shapes_are_refused(file, tmp_path, capsys):
     assert "holds arrays of shapes [[2, 2]], and the arguments have [[3, 8], [8, 5], [3, 5]]" in capsys.readouterr().err
 
 
+def inputs_of_two():
+    return torch.randn(3, 3), torch.randn(3, 3)
+
+
+SUBTRACT = """
+func.func @f(%first: tensor<3x3xf32>, %second: tensor<3x3xf32>) -> tensor<3x3xf32> {
+  %0 = "ttir.subtract"(%first, %second) : (tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32>
+  return %0 : tensor<3x3xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("names", [("first", "second"), ("second", "first"), ("a", "b"), ()])
+def test_inputs_are_bound_by_the_names_of_arguments_else_in_order(file, tmp_path, names):
+    given, saved = inputs_of_two(), tmp_path / "results.pt"
+    inputs = tmp_path / ("inputs.npz" if names else "inputs.pt")
+    if names:
+        numpy.savez(inputs, **{name: each.numpy() for name, each in zip(names, given, strict=True)})
+    else:
+        torch.save([*given], inputs)
+    assert main(["run", str(file(SUBTRACT)), "--inputs", str(inputs), "--save", str(saved)]) == 0
+    (result,) = torch.load(saved)
+    assert torch.equal(result, given[1] - given[0] if names[:1] == ("second",) else given[0] - given[1])
+
+
+@pytest.mark.parametrize("written", ["words", "dictionary", "nothing"])
+def test_a_file_without_tensors_is_refused(file, tmp_path, capsys, written):
+    inputs = tmp_path / "inputs"
+    with inputs.open("wb") as stream:
+        if written == "words":
+            numpy.savez(stream, numpy.full((3, 3), "x"))
+        elif written == "dictionary":
+            torch.save({"first": torch.zeros(3, 3)}, stream)
+    assert main(["run", str(file(SUBTRACT)), "--inputs", str(inputs)]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"error: {inputs} ")
+    assert "help: `numpy.savez(file, x, y)` or `torch.save([x, y], file)` writes one" in said
+
+
+def test_an_error_of_a_declaration_shows_its_cause_under_the_debug_switch(file, monkeypatch, capsys):
+    def refuse(*_):
+        raise LookupError("no such axis")
+
+    other = copy(text_operations()["ttir.subtract"])
+    object.__setattr__(other, "write", refuse)
+    monkeypatch.setitem(text_operations(), "ttir.subtract", other)
+    path = file(SUBTRACT)
+    assert main(["run", str(path)]) == 1
+    said = capsys.readouterr().err
+    assert ":3:3: `ttir.subtract`: its operands, attributes and results do not fit one another" in said
+    assert "please report this: `LookupError: no such axis`" in said
+    assert "Traceback" not in said
+    monkeypatch.setenv("TTNN_JIT_DEBUG", "1")
+    assert main(["run", str(path)]) == 1
+    assert "in refuse" in capsys.readouterr().err
+
+
+def test_an_error_that_is_none_of_the_users_says_so(file, monkeypatch, capsys):
+    monkeypatch.setattr("ttnn_jit.tools.run.read_text", lambda _: 1 / 0)
+    assert main(["run", str(file(SUBTRACT))]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("error: internal error: ZeroDivisionError: division by zero\nhelp: please report it")
+
+
+def test_a_text_with_zero_bytes_is_none(file, capsys):
+    assert main(["opt", str(file("TTNN\n  \0\1"))]) == 1
+    assert (
+        "module.mlir:2:3: a file with a zero byte is no text, and this command reads MLIR text"
+        in capsys.readouterr().err
+    )
+
+
+def test_a_truncated_text_is_refused_at_its_end_whatever_the_options(file, capsys):
+    assert main(["run", "--golden", str(file(SUBTRACT[:100]))]) == 1
+    assert "module.mlir:3:8: this string is not closed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("mesh", "said"), [("0,1", "positive extents, got 0x1"), ("1000,1000", "1,000,000 devices")])
+def test_a_mesh_of_no_or_too_many_devices_is_refused(file, capsys, mesh, said):
+    assert main(["opt", f"--ttcore-register-device=mesh-shape={mesh}", str(file(SUBTRACT))]) == 1
+    assert said in capsys.readouterr().err
+
+
+def test_a_mesh_of_no_devices_in_a_text_is_refused(file, capsys):
+    text = 'module attributes {ttcore.meshes = #ttcore.meshes<[<"mesh" = 0x0>]>} {' + SUBTRACT + "}"
+    assert main(["run", str(file(text))]) == 1
+    assert "a mesh has positive extents, and the text says 0x0" in capsys.readouterr().err
+
+
+def test_stages_are_emitted_of_kernels_of_a_text_and_of_no_other_text(file, capsys):
+    path = str(file(SUBTRACT))
+    assert main(["opt", "--emit", "host", path]) == 1
+    assert "`--emit` takes a dump of a stage here" in capsys.readouterr().err
+    assert main(["opt", "--ttir-to-ttmetal-pipeline", "--emit", "host", path]) == 0
+    assert capsys.readouterr().out.startswith("launch 0: sub")
+
+
 def test_a_tensor_too_large_for_any_machine_is_refused_at_its_place(file, capsys):
     path = file(MLP.replace("3x8xf32", "999999x999999xf32"))
     assert main(["run", str(path)]) == 1

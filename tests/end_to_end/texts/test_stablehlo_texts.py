@@ -334,3 +334,63 @@ def test_a_module_of_one_op_has_the_constants_that_its_regions_read():
     (module,) = parse_texts(_READS_CONSTANTS, "text.mlir")
     for op in [each for each in module.walk() if each.name == "stablehlo.reduce"]:
         ran(op_text(module_of_op(op)))
+
+
+COPIES = {
+    "copy": '%out = mhlo.copy %x {mhlo.sharding = "{replicated}"} : tensor<4x6xbf16>',
+    "override": "%out = stablehlo.custom_call @tt.weight_dtype_override(%x) {api_version = 0 : i32, "
+    'mhlo.frontend_attributes = {dtype = "bfp_bf8"}} : (tensor<4x6xbf16>) -> tensor<4x6xbf16>',
+}
+
+
+@pytest.mark.parametrize("line", COPIES.values(), ids=COPIES.keys())
+def test_what_says_where_or_how_a_tensor_is_kept_changes_no_number(line):
+    (given,), (found,) = ran(of_ops({"x": "4x6xbf16"}, [line], "4x6xbf16"))
+    assert torch.equal(given, found)
+
+
+def test_a_custom_call_of_sampling_draws_one_of_the_candidates():
+    line = (
+        "%out = stablehlo.custom_call @tt.sampling(%v, %i, %k, %p, %t) {api_version = 0 : i32, "
+        'mhlo.frontend_attributes = {seed = "3"}} : (tensor<2x8xf32>, tensor<2x8xi32>, tensor<2xui32>, tensor<2xf32>, '
+        "tensor<2xf32>) -> tensor<2xi32>"
+    )
+    kinds = {"v": "2x8xf32", "i": "2x8xi32", "k": "2xui32", "p": "2xf32", "t": "2xf32"}
+    values, index = torch.randn(2, 8), torch.randperm(16).reshape(2, 8).int()
+    given = [values, index, torch.ones(2, dtype=torch.uint32), torch.ones(2), torch.ones(2)]
+    _, (found,) = ran(of_ops(kinds, [line], "2xi32"), given)
+    assert found.tolist() == index.gather(1, values.argmax(1, keepdim=True)).reshape(-1).tolist()
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    ['backend_config = "{\\22k\\22: 3, \\22dim\\22: -1}"', "mhlo.attributes = {k = 3 : i64, largest = true}"],
+    ids=["json", "dictionary"],
+)
+def test_a_custom_call_has_its_attributes_in_a_dictionary_or_as_json(attributes):
+    lines = [
+        f"%out, %i = stablehlo.custom_call @mhlo.topk(%x) {{{attributes}}} : (tensor<4x8xf32>) ->"
+        " (tensor<4x3xf32>, tensor<4x3xi32>)"
+    ]
+    (x,), (found,) = ran(of_ops({"x": "4x8xf32"}, lines, "4x3xf32"))
+    assert torch.equal(found, torch.topk(x, 3).values)
+
+
+def test_a_custom_call_normalizes_rows_that_devices_share():
+    text = """
+    module {
+      sdy.mesh @mesh = <["y"=1, "x"=2]>
+      func.func @main(%x: tensor<4x8xf32>, %w: tensor<8xf32>) -> tensor<4x8xf32> {
+        %0 = sdy.manual_computation(%x, %w) in_shardings=[<@mesh, [{}, {"x"}]>, <@mesh, [{"x"}]>]
+            out_shardings=[<@mesh, [{}, {"x"}]>] manual_axes={"x"} (%a: tensor<4x4xf32>, %b: tensor<4xf32>) {
+          %1 = stablehlo.custom_call @tenstorrent.distributed_rms_norm(%a, %b) {tt.composite_attributes =
+              {cluster_axis = 1 : i32, epsilon = 1.0e-6 : f32}} : (tensor<4x4xf32>, tensor<4xf32>) -> tensor<4x4xf32>
+          sdy.return %1 : tensor<4x4xf32>
+        } : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+        return %0 : tensor<4x8xf32>
+      }
+    }
+    """
+    (x, weight), (found,) = ran(text)
+    wanted = torch.nn.functional.rms_norm(x.double(), (8,), weight.double(), 1e-6)
+    torch.testing.assert_close(found.double(), wanted, rtol=1e-5, atol=1e-6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -14,6 +15,7 @@ from ttnn_jit import ttnn
 from ttnn_jit.golden import verdict
 from ttnn_jit.golden.verdict import ResultFormat, Tolerance, judge, relative_of_pcc
 from ttnn_jit.specs.tensor_spec import DataType
+from ttnn_jit.ttnn.calling.golden_calls import GoldenCall
 from ttnn_jit.ttnn.observing import comparison_tolerances
 
 SCALARS = {DataType.FLOAT32: torch.float32, DataType.BFLOAT16: torch.bfloat16}
@@ -186,8 +188,11 @@ def test_a_large_result_is_judged_in_parts_as_it_is_as_a_whole(golden, data, dty
     changed = st.sampled_from([1.0, 1.0, 1.0, 1.0 + 2.0**-8, 1.5, math.nan])
     values = [rounded(x, dtype) * data.draw(changed) for x in golden]
     got, exact = torch.tensor(values).to(SCALARS[dtype])[None], torch.tensor(golden, dtype=torch.float64)[None]
-    noise = (lambda: [exact.abs() * 2.0**-20, exact.abs() * 2.0**-7]) if data.draw(st.booleans()) else None
-    tolerance = Tolerance(0.5, relative=relative, noise=noise)
+
+    def noise(places=...):
+        return [exact.abs().reshape(-1)[places] * 2.0**by for by in (-20, -7)]
+
+    tolerance = Tolerance(0.5, relative=relative, noise=noise if data.draw(st.booleans()) else None)
     whole = judge(got, exact, ResultFormat(dtype), tolerance)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(verdict, "_PART", 7)
@@ -210,3 +215,28 @@ def test_operands_of_many_elements_are_changed_part_by_part():
         patch.setattr(comparison_tolerances, "_PART", 8)
         assert torch.equal(comparison_tolerances._by_parts(torch.Tensor.float, x), x.float())
         assert torch.equal(comparison_tolerances._by_parts(torch.abs, x.T), x.T.abs())
+
+
+def test_each_estimate_of_noise_is_at_least_the_one_before_and_the_first_takes_two_goldens():
+    called = []
+
+    def golden(_, x, y):
+        called.append(x.dtype)
+        return x @ y
+
+    operands = tuple(torch.randn(5, 5, dtype=torch.float64) for _ in range(2))
+    operands[0][0] = 1e30
+    operands[1][:, 0] = torch.tensor([1e30, -1e30, 0, 0, 1])  # sums overflow in float32 in some order
+    specs = [comparison_tolerances.TensorSpec((5, 5), DataType.FLOAT32)] * 2
+    call = GoldenCall(None, operands, (), golden)
+    judged = comparison_tolerances.JudgedCall(call, None, specs)
+    estimates = judged.noise(0, 2.0**-16, exact=call())
+    called.clear()
+    found = [next(estimates)]
+    assert called == [torch.float32, torch.float64]
+    found += estimates
+    assert all((one <= other).all() for one, other in itertools.pairwise(found))
+    assert found[-1][0, 0] == math.inf
+    places = torch.tensor([0, 7, 24])
+    at_places = [*judged.noise(0, 2.0**-16, exact=call(), places=places)]
+    assert all(torch.equal(one, other.reshape(-1)[places]) for one, other in zip(at_places, found, strict=True))

@@ -60,7 +60,7 @@ KERNEL = """func.func @f(%n: i8) {
         (RESOURCE, ":2:3: the resource 'w' does not hold the elements of tensor<2x2xf32>"),
         (EARLY, ":3:3: a value is read before it is computed"),
         (POOL, ":2:3: `ttir.max_pool2d`: its operands, attributes and results do not fit one another"),
-        (KERNEL, ":1:1: i8 is no tensor with a #ttnn.ttnn_layout"),
+        (KERNEL, ":1:1: the argument 0 of @f: i8 is no tensor with a #ttnn.ttnn_layout"),
     ],
     ids=["width", "resource", "order", "attributes", "kernel"],
 )

@@ -194,6 +194,12 @@ DAMAGES = {
         "the vector engine: nothing set it up",
         "relu_tile(",
     ),
+    "no op that prepares the packer": (
+        COMPUTE,
+        lambda k: k.without("compute_kernel_hw_startup"),
+        "the packer: nothing set it up",
+        "pack_tile(",
+    ),
     "a page that the buffer does not have": (
         COMPUTE,
         lambda k: k.replaced("copy_tile", r"\((%\w+), %\w+,", r"(\1, %c8,"),
@@ -234,6 +240,26 @@ def test_each_damage_has_its_own_error_at_its_op(program, damage):
     if op is not None:
         assert f"ttkernel.{op}" in located(caught.value, damaged)
         assert f"@{name} on core (0, 0)" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("kernel", "filling", "buffer", "reader"),
+    [(READER, "noc_async_read_tile", 0, "copy_tile("), (COMPUTE, "pack_tile", 2, "noc_async_write_tile(")],
+)
+def test_a_page_that_nothing_filled_is_not_read(program, kernel, filling, buffer, reader):
+    inputs, _, text = program
+    damaged = Kernel(text, kernel).without(filling)
+    message = f"it reads page 0 of cb {buffer}, to which nothing was written since it was reserved"
+    with pytest.raises(KernelError, match=message) as caught:
+        executed(damaged, inputs)
+    assert f"ttkernel.{reader}" in located(caught.value, damaged)
+
+
+@pytest.mark.parametrize(("kernel", "op"), [(READER, "cb_reserve_back"), (COMPUTE, "cb_wait_front")])
+def test_a_reservation_or_a_wait_twice_is_one(program, kernel, op):
+    inputs, results, text = program
+    again = executed(Kernel(text, kernel).twice(op), inputs)
+    assert [each.tobytes() for each in again] == [each.tobytes() for each in results]
 
 
 def test_a_deadlock_says_what_each_thread_waits_for(program):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 import torch
 
@@ -10,6 +12,8 @@ from ttnn_jit.frontend.ir.texts import parse_texts
 from ttnn_jit.ops.conversions import converted_exchanges
 from ttnn_jit.ops.conversions.shardings import Tiling
 from ttnn_jit.ops.texts import distributed_norm_texts, exchange_texts
+from ttnn_jit.ops.texts.exchange_goldens import tiles
+from ttnn_jit.sessions import text_goldens
 from ttnn_jit.sessions.text_runs import GoldenRun
 from ttnn_jit.specs.target import PRESETS
 
@@ -114,3 +118,37 @@ def test_goldens_of_xlas_shards_tell_that_these_lie_elsewhere(method, call, monk
     run = GoldenRun(TextModule(module, PRESETS["cpu"], MESH), "main", [torch.randn(12, 18)])
     wrong = [each.op.properties["call_target_name"].data for each in run.compared() if not each.matches]
     assert wrong == ([] if call is None else [call])
+
+
+def test_a_number_without_dimensions_is_its_one_tile():
+    assert tiles(torch, torch.tensor(3.0), ()).item() == 3.0
+
+
+SEVERAL = f"""
+module attributes {{mhlo.num_partitions = 6 : i32}} {{
+  func.func @main(%x: tensor<4xf32>, %n: tensor<2x3xf32>) -> (tensor<4xf32>, tensor<2x3xf32>) {{
+    %0:2 = "stablehlo.all_reduce"(%x, %n) <{{{COLUMNS}}}> {SUM}
+      : (tensor<4xf32>, tensor<2x3xf32>) -> (tensor<4xf32>, tensor<2x3xf32>)
+    return %0#0, %0#1 : tensor<4xf32>, tensor<2x3xf32>
+  }}
+}}"""
+
+
+def test_several_tensors_are_exchanged_one_after_the_other():
+    (parsed,) = parse_texts(SEVERAL, "text.mlir")
+    module, inputs = TextModule(parsed, PRESETS["cpu"], MESH), [torch.randn(4), torch.randn(2, 3)]
+    results = module.program("main")(*inputs)
+    assert all(torch.equal(got, 2 * given) for got, given in zip(results, inputs, strict=True))
+    assert all(each.matches for each in GoldenRun(module, "main", inputs).compared())
+
+
+def test_what_devices_share_is_widened_and_judged_once(monkeypatch):
+    counts = Counter()
+    for name in ("_widened", "_is_exact"):
+        own = getattr(text_goldens, name)
+        counted = lambda *given, name=name, own=own: counts.update([name]) or own(*given)  # noqa: E731
+        monkeypatch.setattr(text_goldens, name, counted)
+    (parsed,) = parse_texts(SEVERAL, "text.mlir")
+    run = GoldenRun(TextModule(parsed, PRESETS["cpu"], MESH), "main", [torch.randn(4), torch.randn(2, 3)])
+    assert all(each.matches for each in run.compared())
+    assert counts == {"_widened": 2 * 6, "_is_exact": 2 * 3}  # a group has a result, of two devices

@@ -154,7 +154,7 @@ class _ModuleWriter:
         found += [self._function(name) for name in self._helpers]
         for entry in self._entries.values():
             if entry.preparation:
-                found.append(self._function(entry.preparation))
+                found.append(self._function(entry.preparation, _prepared(entry)))
                 found.append(emitpy_op("global", sym_name=StringAttr(_cache(entry)), initial_value=opaque("None")))
             found += [self._entry(entry)] if self._is_target_module else [self._entry(entry), self._inputs(entry)]
         return found if self._is_target_module else [*found, self._main()]
@@ -162,12 +162,12 @@ class _ModuleWriter:
     def _parameters(self, name: str) -> list[str]:
         return [each.arg for each in self._defined[name].args.args if each.arg != "device"]
 
-    def _function(self, name: str) -> FuncOp:
-        """A function that is called with a list."""
+    def _function(self, name: str, public: str = "") -> FuncOp:
+        """A function that is called with a list; `public` is its name in the module."""
         writer = BodyWriter(self._counts, self._mesh, self._arguments)
         writer.bind(self._parameters(name), writer.block.args[0])
         writer.statements(self._defined[name].body)
-        return writer.function(name, private=True)
+        return writer.function(public or name, private=True)
 
     def _entry(self, entry: TranslatedEntry) -> FuncOp:
         """An entry point: what its preparation makes is kept in a global after the first call."""
@@ -178,7 +178,7 @@ class _ModuleWriter:
             cache = _cache(entry)
             kept = writer.add(emitpy_op("global_statement", results=[list_type()], name=symbol(cache))).results[0]
             block = Block()
-            made = CallOp(entry.preparation, writer.block.args, [list_type()])
+            made = CallOp(_prepared(entry), writer.block.args, [list_type()])
             block.add_ops([made, emitpy_op("assign_global", made.results, name=symbol(cache))])
             condition = StringAttr("{} is None")
             writer.add(emitpy_op("if", [kept], regions=[Region(block), Region()], condition=condition))
@@ -223,6 +223,11 @@ def _call(text: str) -> ast.Call:
 def _public(entry: TranslatedEntry) -> str:
     """The name of an entry point; the program's own main function has `main`."""
     return "_main" if entry.name == "main" else entry.name
+
+
+def _prepared(entry: TranslatedEntry) -> str:
+    """The name of the function that prepares an entry point: by its beginning tt-mlir's tools know that it is none."""
+    return f"consteval_{_public(entry)}"
 
 
 def _cache(entry: TranslatedEntry) -> str:

@@ -12,10 +12,11 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ttnn_jit.compiler.texts.text_programs import TextModule, require_as_many, zeros
 from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.dialects.text_calls.op_calls import OpCall, is_only_a_number, read_op
+from ttnn_jit.dialects.text_calls.op_calls import OpCall, read_op
 from ttnn_jit.dialects.text_calls.shards import check_devices, shard_tilings
 from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text
 from ttnn_jit.dialects.text_calls.text_attributes import name_of, symbol_of
+from ttnn_jit.dialects.text_calls.uncomputed_ops import is_only_a_number, is_unread_call
 from ttnn_jit.events.listeners import LISTENERS, emit_since
 from ttnn_jit.events.run_events import Collective, Event, TensorInfo, TextOperation, tensor_info
 from ttnn_jit.ops.conversions.shardings import narrowed
@@ -151,10 +152,10 @@ class SteppedRun:
         self._watcher.after(op)
 
     def _run_one(self, op: Operation) -> Iterator[Step]:
-        if is_only_a_number(op):
+        if is_only_a_number(op) or is_unread_call(op):
             return
         if isinstance(op, CallOp):
-            yield from self._run_call(op, symbol_of(op.callee))
+            yield from self._run_call(op, symbol_of(op.callee), op.operands)
             return
         read = read_op(op)
         role = read.operation.role
@@ -164,20 +165,21 @@ class SteppedRun:
             yield from getattr(self, _BY_ROLE[role])(op, read)
 
     def _run_decomposition(self, op: Operation, read: OpCall) -> Iterator[Step]:
-        yield from self._run_call(op, read.arguments["decomposition"])
+        yield from self._run_call(op, read.arguments[read.operation.calls], read.arguments["inputs"])
 
     def _run_callee(self, op: Operation, read: OpCall) -> Iterator[Step]:
-        yield from self._run_call(op, read.arguments["callee"])
+        yield from self._run_call(op, read.arguments["callee"], op.operands)
 
     def _run_once(self, op: Operation, _: OpCall) -> Iterator[Step]:
         yield from self._run_region(op.regions[0], [self.values[each] for each in op.operands])
         self.values.update(zip(op.results, self._of_region, strict=True))
 
-    def _run_call(self, op: Operation, name: str) -> Iterator[Step]:
+    def _run_call(self, op: Operation, name: str, operands: Sequence[SSAValue]) -> Iterator[Step]:
         callee = self._module.callee(op, name)
-        yield from self._run_function(callee, [self.values[each] for each in op.operands if is_tensor(each.type)])
+        yield from self._run_function(callee, [self.values[each] for each in operands if is_tensor(each.type)])
         tensors = [each for each in op.results if is_tensor(each.type)]
-        self.values.update(zip(tensors, self._returned_once(callee), strict=True))
+        returned = self._returned_once(callee)
+        self.values.update(zip(tensors, returned[len(returned) - len(tensors) :], strict=True))
 
     def _run_region(self, region: Region, arguments: Sequence[OnDevices]) -> Iterator[Step]:
         """Every op of a region; what it returns is `_of_region` afterwards."""

@@ -1,4 +1,4 @@
-"""The limits of numbers that ops read as indices, or as variances."""
+"""The limits of numbers that ops read as indices."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def _limits(value: SSAValue, known: dict[SSAValue, int | None]) -> Iterator[int]
         op = use.operation
         yield from _limits_of_use(op, value)
         tensors = [each for each in op.operands if is_tensor(each.type) and not is_allocated(each)]
-        same = [*_through_functions(op, use.index)]
-        same += op.results if len(tensors) == 1 or _moves(op) else ()
+        same = [*through_functions(op, use.index)]
+        same += op.results if len(tensors) == 1 or moves(op) else ()
         yield from (each for each in (_limit(result, known) for result in same) if each is not None)
         if len(tensors) > 1 and all(map(_is_integer, (*tensors, *op.results))):
             yield from _limits_of_function(op, known)
@@ -84,33 +84,13 @@ def _stays_below(read: OpCall, largest: int, limit: int) -> bool:
     return isinstance(found, torch.Tensor) and bool(((found >= 0) & (found < limit)).all())
 
 
-def is_not_negative(value: SSAValue) -> bool:
-    """Whether an op reads a value as a variance or the like, also through ops that move or convert it."""
-    return any(_is_not_negative_for(op, same) for op, same in _reads(value, set()))
-
-
-def _reads(value: SSAValue, seen: set[SSAValue]) -> Iterator[tuple[Operation, SSAValue]]:
-    """The ops that read a value, or what others make of it alone or by moving it, each with what it reads."""
-    if value in seen:
-        return
-    seen.add(value)
-    for use in value.uses:
-        for same in _through_functions(use.operation, use.index):
-            yield from _reads(same, seen)
-        yield use.operation, value
-        tensors = [each for each in use.operation.operands if is_tensor(each.type) and not is_allocated(each)]
-        if len(tensors) == 1 or _moves(use.operation):
-            for result in use.operation.results:
-                yield from _reads(result, seen)
-
-
-def _moves(op: Operation) -> bool:
+def moves(op: Operation) -> bool:
     """Whether an op puts tensors beside each other, as numbers of an index are."""
     declared = text_operations().get(name_of(op))
     return declared is not None and declared.moves and not declared.index_limits
 
 
-def _through_functions(op: Operation, index: int) -> Iterator[SSAValue]:
+def through_functions(op: Operation, index: int) -> Iterator[SSAValue]:
     """The values that are the operand `index` of a call in its function, or of a return at the function's calls."""
     if isinstance(op, ReturnOp):
         function = op.parent_op()
@@ -134,14 +114,6 @@ def _callee(op: Operation) -> str:
     """The function that an op calls; "" of another op."""
     found = op.properties.get("callee", op.attributes.get("callee"))
     return symbol_of(found) if isinstance(found, SymbolRefAttr) else ""
-
-
-def _is_not_negative_for(op: Operation, value: SSAValue) -> bool:
-    try:
-        read = read_op(op)
-    except CompileError:
-        return False
-    return any(read.arguments.get(name) is value for name in read.operation.not_negative)
 
 
 def _limits_of_use(op: Operation, value: SSAValue) -> Iterator[int]:

@@ -18,13 +18,14 @@ from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.tensor_types import element_in_text, is_tensor, spec_in_text
 from ttnn_jit.dialects.text_calls.text_attributes import SEGMENTS, attributes_of, name_of, value_of
+from ttnn_jit.dialects.text_calls.unexecuted_operations import UNEXECUTED
 from ttnn_jit.dialects.upstream.table_operations import named_operands
 from ttnn_jit.ops.conversions.converted_shards import PRODUCER
 from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, TtirOps
 from ttnn_jit.ops.families.dialect_conversion import Conversion, RegionInText
 from ttnn_jit.ops.families.text_operation import DenseNumbers, OpInText, Role, TextCall, TextOperation
 from ttnn_jit.ops.public_names import names_within_one_edit
-from ttnn_jit.ops.texts import text_operations
+from ttnn_jit.ops.texts import former_attributes, text_operations
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -111,7 +112,7 @@ def bound_op(op: Operation, chosen: TextOperation | None = None) -> OpCall:
             operands = [*op.operands]
             sizes = sizes or _sizes_by_table(op)
         else:
-            operands = _read_operands(operation.form, op, sizes)
+            operands, sizes = _read_operands(operation.form, op, sizes)
         bound = operation.bound(operands, sizes, attributes) | _around(op, operation)
     except TtnnJitError as error:
         raise located(error, op, location) from error
@@ -174,17 +175,6 @@ def read_op(op: Operation) -> OpCall:
     return replace(read, results=results)
 
 
-def is_only_a_number(op: Operation) -> bool:
-    """Whether an op makes a tensor of a type in which nothing is computed, and only its number in the text is read."""
-    if op.operands or not op.results:
-        return False
-    try:
-        spec_in_text(op.results[0].type)
-    except TtnnJitError:
-        return not any(op.results[0] in bound_op(use.operation).operands for use in op.results[0].uses)
-    return False
-
-
 def _sizes_by_table(op: Operation) -> list[int] | None:
     """How many values each operand has; None of an op that the tables do not have so."""
     try:
@@ -238,9 +228,13 @@ def _element_types(op: Operation, bound: Mapping[str, Any]) -> dict[str, str]:
 
 
 def declared_name(op: Operation) -> str:
-    """The name under which an op is declared: of a call of a named target, with that."""
+    """The name under which an op is declared: of a call of a named target, and of a former form, with what tells it."""
+    name = name_of(op)
+    for told in former_attributes().get(name, ()):
+        if told in op.properties or told in op.attributes:
+            return f"{name}@{told}"
     target = op.properties.get("call_target_name") or op.attributes.get("call_target_name")
-    return name_of(op) if target is None else f"{name_of(op)}@{value_of(target)}"
+    return name if target is None else f"{name}@{value_of(target)}"
 
 
 def operation_in_text(op: Operation) -> TextOperation:
@@ -253,24 +247,28 @@ def operation_in_text(op: Operation) -> TextOperation:
     found = text_operations().get(name)
     if found is None:
         near = [f"`{each}`" for each in names_within_one_edit(name, text_operations())]
-        help_text = f"did you mean {' or '.join(near)}?" if near else None
+        help_text = UNEXECUTED.get(name) or (f"did you mean {' or '.join(near)}?" if near else None)
         raise CompileError(f"`{name}` is not executed here", location=location_of(op), help=help_text)
     return found
 
 
 def _read_operands(
-    form: OpInText,
-    op: Operation,
-    sizes: Sequence[int] | None,
-) -> list[SSAValue]:
-    """The operands without devices, and without tensors that the op only writes."""
+    form: OpInText, op: Operation, sizes: Sequence[int] | None
+) -> tuple[list[SSAValue], Sequence[int] | None]:
+    """The operands without devices, and without tensors that the op only writes; and how many there are of each."""
     operands, types = op.operands, {each.type for each in op.results}
-    if sizes is not None and sum(sizes) == len(operands) and len(sizes) >= len(form.operands):
-        return [*operands[: sum(sizes[: len(form.operands)])]]
+    if sizes is not None and sum(sizes) == len(operands):
+        starts = (sum(sizes[:index]) for index in range(len(sizes)))
+        given = [operands[start : start + size] for start, size in zip(starts, sizes, strict=True)]
+        given = [each for each in given if not each or is_tensor(each[0].type)][: len(form.operands)]
+        if form.fits(counts := [*map(len, given)], sum(counts)):
+            return [each for own in given for each in own], counts
     tensors = [each for each in operands if is_tensor(each.type)]
     while len(tensors) > form.required and tensors[-1].type in types and is_allocated(tensors[-1]):
         tensors.pop()
-    return tensors
+    if form.at_most is not None and len(tensors) == form.at_most + 1 and tensors[-1].type in types:
+        tensors.pop()  # a destination that has elements, which are not read
+    return tensors, sizes
 
 
 def located(error: TtnnJitError, op: Operation, location: Location | None) -> CompileError:
@@ -304,8 +302,11 @@ def errors_at(op: Operation) -> Iterator[None]:
     except TtnnJitError as error:
         raise located(error, op, location_of(op)) from error
     except OF_UNCHECKED_ATTRIBUTES as error:
+        said = f"{type(error).__name__}: {error}".splitlines()[0].removesuffix(": ")
         raise CompileError(
-            f"`{name_of(op)}`: its operands, attributes and results do not fit one another", location=location_of(op)
+            f"`{name_of(op)}`: its operands, attributes and results do not fit one another",
+            location=location_of(op),
+            help=f"if they do, please report this: `{said}`, and what TTNN_JIT_DEBUG=1 prints",
         ) from error
 
 

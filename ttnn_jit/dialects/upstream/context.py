@@ -73,13 +73,14 @@ class UpstreamContext(Context):
 
     def get_optional_attr(self, name: str) -> type[Attribute] | None:
         """The class of that name."""
-        name = _current_name(name)
-        return self._loaded_attrs.get(name) or attribute_class(name, is_type=False) or super().get_optional_attr(name)
+        own = _current_name(name)
+        found = self._loaded_attrs.get(own) or attribute_class(own, is_type=False)
+        return found or super().get_optional_attr(name)
 
     def get_optional_type(self, name: str) -> type[TypeAttribute] | None:
         """The class of that name."""
-        name = _current_name(name)
-        found = self._loaded_types.get(name) or attribute_class(name, is_type=True)
+        own = _current_name(name)
+        found = self._loaded_types.get(own) or attribute_class(own, is_type=True)
         return found or super().get_optional_type(name)  # type: ignore[return-value]  # a class of types
 
 

@@ -347,11 +347,17 @@ OPERATIONS_BY_HAND = {
         result="AnyType",
         traits="Pure",
     ),
+    "mhlo.copy": _row_by_hand(
+        "$operand attr-dict `:` type($operand)",
+        "operand:AnyRankedTensor",
+        result="AnyRankedTensor",
+        traits="SameOperandsAndResultType Pure",
+    ),
     "tosa.const_shape": _row_by_hand(
         "attr-dict `:` functional-type(operands, results)", attributes="values:IndexElementsAttr", result="AnyType"
     ),
 }
-"""Operations of a newer version of LLVM's dialects."""
+"""Operations of a newer version of LLVM's dialects, and the one of MHLO that dumps of tt-xla hold."""
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -16,10 +16,11 @@ from xdsl.ir import BlockArgument, Operation, Region, SSAValue
 
 from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
 from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.dialects.text_calls.op_calls import OpCall, errors_at, is_allocated, is_only_a_number, read_op
+from ttnn_jit.dialects.text_calls.op_calls import OpCall, errors_at, is_allocated, read_op
 from ttnn_jit.dialects.text_calls.shards import check_devices, shard_tilings
 from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text
 from ttnn_jit.dialects.text_calls.text_attributes import name_of, symbol_of
+from ttnn_jit.dialects.text_calls.uncomputed_ops import is_only_a_number, is_unread_call
 from ttnn_jit.frontend.ir.known_values import trip_count
 from ttnn_jit.frontend.ir.lowered_text import Argument, KeptResult, LoweredText, Source
 from ttnn_jit.frontend.ir.ops_of_text import OpsOfText, TextBuilder, check_shape, computed
@@ -116,17 +117,17 @@ class FunctionLowering:
         return self.lower(inputs, block.ops, [each for each in outputs if is_tensor(each.type)])
 
     def _lower_op(self, op: Operation) -> None:
-        if isinstance(op, ReturnOp) or is_only_a_number(op):
+        if isinstance(op, ReturnOp) or is_only_a_number(op) or is_unread_call(op):
             return
         if isinstance(op, CallOp):
-            self._inline(op, symbol_of(op.callee))
+            self._inline(op, symbol_of(op.callee), op.operands)
             return
         read = read_op(op)
         if read.operation.role not in {Role.NOTHING, Role.ALLOCATES}:
             _BY_ROLE[read.operation.role](self, op, read)
 
     def _decompose(self, op: Operation, read: OpCall) -> None:
-        self._inline(op, read.arguments["decomposition"])
+        self._inline(op, read.arguments[read.operation.calls], read.arguments["inputs"])
 
     def _compute(self, op: Operation, read: OpCall) -> None:
         """The results on every device; devices with equal operands share them."""
@@ -179,17 +180,20 @@ class FunctionLowering:
             raise CompileError(f"@{name} calls itself", location=location_of(op))
         return found
 
-    def _inline(self, op: Operation, name: str) -> None:
+    def _inline(self, op: Operation, name: str, operands: Sequence[SSAValue]) -> None:
+        """The results of a function, of which an op has the last ones."""
         callee = self._callee(op, name)
-        block = callee.body.block
+        block, given = callee.body.block, [each for each in operands if is_tensor(each.type)]
+        parameters = [each for each in block.args if is_tensor(each.type)]
+        require_fitting_call(op, callee, len(given))
         self._open.append(name)
-        for parameter, operand in zip(block.args, op.operands, strict=True):
-            if is_tensor(operand.type):
-                self._values[parameter] = self._read(operand)
+        for parameter, operand in zip(parameters, given, strict=True):
+            self._values[parameter] = self._read(operand)
         for each in block.ops:
             self._lower_op(each)
         self._open.pop()
-        for result, returned in zip(op.results, returned_by(callee), strict=True):
+        outputs = returned_by(callee)
+        for result, returned in zip(op.results, outputs[len(outputs) - len(op.results) :], strict=True):
             if is_tensor(result.type):
                 self._values[result] = self._read(returned)
 
@@ -263,7 +267,7 @@ class FunctionLowering:
         tensors = [each for each in op.operands if is_tensor(each.type)]
         sources = [self._source_of.get(self._read(each)[0].handle) for each in tensors]
         if None in sources or name in self._open or self._devices > 1:
-            self._inline(op, name)
+            self._inline(op, name, op.operands)
             return
         self._callee(op, name)
         for index, result in enumerate(op.results):
@@ -315,6 +319,22 @@ def callee_of(functions: Mapping[str, FuncOp], op: Operation, name: str) -> Func
     if found is None:
         raise CompileError(f"the module has no function @{name} with a body", location=location_of(op))
     return found
+
+
+def require_fitting_call(op: Operation, callee: FuncOp, given: int) -> None:
+    """Refuses a call of a function that takes another number of tensors than `given`, or returns too few.
+
+    Raises:
+        CompileError: It does.
+    """
+    taken = sum(is_tensor(each.type) for each in callee.body.block.args)
+    if taken != given or len(callee.function_type.outputs) < len(op.results):
+        name = callee.sym_name.data
+        raise CompileError(
+            f"`{name_of(op)}`: @{name} takes {taken} tensors and returns {len(callee.function_type.outputs)} values, "
+            f"got {given} and {len(op.results)}",
+            location=location_of(op),
+        )
 
 
 def _spec_at(value: SSAValue) -> TensorSpec:

@@ -23,6 +23,7 @@ from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.text_attributes import symbol_of
 from ttnn_jit.dialects.upstream.reading import pieces_of, read_upstream
+from ttnn_jit.dialects.upstream.rewriting.tuples import take_apart
 from ttnn_jit.dialects.verifier import InvalidModule
 
 _COMMENT = re.compile(r"//.*")
@@ -48,7 +49,7 @@ def parse_texts(text: str, name: str) -> list[ModuleOp]:
 
 
 def _module(text: str, name: str) -> ModuleOp:
-    """A module with any ops; attributes whose body has another syntax are kept as they are.
+    """A module with any ops, without tuples; attributes whose body has another syntax are kept as they are.
 
     Most attributes say how a chip computes. An op that reads one that was kept refuses it.
     """
@@ -57,6 +58,7 @@ def _module(text: str, name: str) -> ModuleOp:
         for op in reading.module.walk():
             for held in (op.properties, op.attributes):
                 held.update({key: _with_numbers(each, reading.resources, op) for key, each in held.items()})
+    take_apart(reading.module)
     return reading.module
 
 

@@ -25,7 +25,7 @@ class CircularBuffer:
     Attributes:
         reserved: Pages that the producer reserved and has not pushed yet.
         waited: Pages that the consumer waited for and has not popped yet.
-        packed: Pages packed in order since the last reservation.
+        packed: Pages packed in order since the last push.
         is_alias: Whether its memory is that of a tensor, whose pages need not be popped.
         last: The op that reserved or pushed last.
     """
@@ -42,6 +42,7 @@ class CircularBuffer:
         self.last: Operation | None = None
         self._pushed = 0
         self._popped = 0
+        self._unwritten: set[int] = set()
 
     @property
     def capacity(self) -> int:
@@ -83,7 +84,9 @@ class CircularBuffer:
                 f"{self.capacity}: they would lie behind its end",
                 "the capacity of a circular buffer is a multiple of the pages that are pushed at once",
             )
-        self.reserved, self.packed, self.last = count, 0, op
+        if not self.is_alias:
+            self._unwritten.update(range(self.write_page + self.reserved, self.write_page + count))
+        self.reserved, self.last = max(self.reserved, count), op
         return None
 
     def push(self, count: int, op: Operation, place: Place) -> None:
@@ -92,7 +95,7 @@ class CircularBuffer:
             fail(op, place, f"it pushes {_pages(count)} of cb {self.port}, of which {self.reserved} are reserved")
         self._pushed += count
         self.reserved -= count
-        self.last = op
+        self.packed, self.last = 0, op
 
     def wait(self, count: int, op: Operation, place: Place) -> Wait | None:
         """Waits for pushed pages; None once there are so many."""
@@ -113,15 +116,35 @@ class CircularBuffer:
         """The bytes of a page that the consumer waited for."""
         if not 0 <= index < self.waited:
             fail(op, place, f"it reads page {index} of cb {self.port}, and waited for {_pages(self.waited)}")
-        page: Array = self.data[(self.read_page + index) % self.capacity]
+        at = (self.read_page + index) % self.capacity
+        self.require_written(at, at, op, place)
+        page: Array = self.data[at]
         return page
 
     def written(self, index: int, op: Operation, place: Place) -> Array:
         """The bytes of a page that the producer reserved."""
         if not 0 <= index < self.reserved:
             fail(op, place, f"it writes page {index} of cb {self.port}, of which {self.reserved} are reserved")
-        page: Array = self.data[(self.write_page + index) % self.capacity]
+        at = (self.write_page + index) % self.capacity
+        self.fill_bytes(at * self.page_bytes, self.page_bytes)
+        page: Array = self.data[at]
         return page
+
+    def fill_bytes(self, offset: int, size: int) -> None:
+        """Notes which pages get bytes, which are counted from the beginning of the buffer."""
+        first, last = offset // self.page_bytes, (offset + size - 1) // self.page_bytes
+        self._unwritten.difference_update(range(first, last + 1))
+
+    def require_written(self, first: int, last: int, op: Operation, place: Place) -> None:
+        """Refuses to read pages that were reserved and got no bytes since; they hold what was there before."""
+        empty = min((page for page in range(first, last + 1) if page in self._unwritten), default=None)
+        if empty is not None:
+            fail(
+                op,
+                place,
+                f"it reads page {empty} of cb {self.port}, to which nothing was written since it was reserved",
+                "a read over the NoC or a pack fills each page before it is pushed",
+            )
 
     def require_empty(self, place: Place) -> None:
         """Refuses the end of a program that leaves pages in the buffer."""

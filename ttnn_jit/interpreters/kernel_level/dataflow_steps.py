@@ -239,11 +239,15 @@ def local_bytes(thread: Thread, op: Operation, address: int, size: int, *, is_wr
 def _require_owned(
     thread: Thread, op: Operation, buffer: CircularBuffer, offset: int, size: int, *, is_written: bool
 ) -> None:
-    """Refuses bytes of pages that are neither reserved nor, for reading, waited for."""
+    """Refuses bytes of pages that are neither reserved nor, for reading, waited for, and bytes that nothing wrote."""
     first, last = offset // buffer.page_bytes, (offset + size - 1) // buffer.page_bytes
     reserved = buffer.write_page <= first and last < buffer.write_page + buffer.reserved
     waited = buffer.read_page <= first and last < buffer.read_page + buffer.waited
     if reserved or waited:
+        if is_written:
+            buffer.fill_bytes(offset, size)
+        else:
+            buffer.require_written(first, last, op, thread)
         return
     pages = f"page {first}" if first == last else f"pages {first} to {last}"
     if is_written:
@@ -291,8 +295,8 @@ def _address_of(named: Mapping[str, Sequence[SSAValue]], *names: str) -> Callabl
     return made
 
 
-def _bytes_at(thread: Thread, op: Operation, place: NocAddress, size: int) -> list[Array]:
-    """The bytes at an address, of each core that it names."""
+def _bytes_at(thread: Thread, op: Operation, place: NocAddress, size: int, *, is_written: bool) -> list[Array]:
+    """The bytes at an address, of each core that it names, which are read or written."""
     if place.bank is not None:
         return [_in_bank(thread, op, place, size)]
     found = []
@@ -301,6 +305,8 @@ def _bytes_at(thread: Thread, op: Operation, place: NocAddress, size: int) -> li
         if held is None:
             fail(op, thread, f"nothing in L1 of core ({core.row}, {core.column}) has {size} bytes at {place.address}")
         region, offset = held
+        if is_written and isinstance(region.owner, CircularBuffer):
+            region.owner.fill_bytes(offset, size)
         found.append(region.data[offset : offset + size])
     return found
 
@@ -324,7 +330,7 @@ def _read(op: Operation) -> Execute:
     address, size = by_name(op, named, "dstLocalL1Addr"), by_name(op, named, "size")
 
     def execute(thread: Thread) -> None:
-        (source,) = _bytes_at(thread, op, place(thread), thread.values[size])
+        (source,) = _bytes_at(thread, op, place(thread), thread.values[size], is_written=False)
         begin_read(thread, op, source, thread.values[address])
 
     return execute
@@ -337,9 +343,9 @@ def _write(op: Operation) -> Execute:
     tag = named.get("trid", ())
 
     def execute(thread: Thread) -> None:
-        size_ = thread.values[size]
-        target = _bytes_at(thread, op, place(thread), size_)
-        begin_write(thread, op, thread.values[address], size_, target, thread.values[tag[0]] if tag else None)
+        target = _bytes_at(thread, op, place(thread), thread.values[size], is_written=True)
+        barrier = thread.values[tag[0]] if tag else None
+        begin_write(thread, op, thread.values[address], thread.values[size], target, barrier)
 
     return execute
 
@@ -362,7 +368,7 @@ def _multicast(*, includes_self: bool) -> Maker:
             if len(cores) != values[count]:
                 fail(op, thread, f"it writes to {len(cores)} cores, and says {values[count]}")
             each_place = (NocAddress((core.row,) * 2, (core.column,) * 2, place.address) for core in cores)
-            bytes_ = [found for one in each_place for found in _bytes_at(thread, op, one, values[size])]
+            bytes_ = [each for one in each_place for each in _bytes_at(thread, op, one, values[size], is_written=True)]
             begin_write(thread, op, values[address], values[size], bytes_)
 
         return execute

@@ -23,7 +23,7 @@ from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
 Array = np.ndarray[Any, Any]
 
-_FPU, _SFPU = "the matrix engine and the unpackers", "the vector engine"
+_FPU, _SFPU, _PACKER = "the matrix engine and the unpackers", "the vector engine", "the packer"
 
 
 # DST
@@ -43,10 +43,12 @@ def _dst(action: Callable[[DstRegisters, Operation, Thread], Wait | None]) -> Ma
 
 
 def _prepare(op: Operation) -> Execute:
-    unit, name = _unit(op.name), op.name
+    name = op.name
+    units = [_unit(name)] if name != _STARTUP else []
+    units += [_PACKER] if any(each in named_operands(op) for each in ("ocb", "out_cb", "cbOut")) else []
 
     def execute(thread: Thread) -> None:
-        thread.prepared[unit] = name
+        thread.prepared.update(dict.fromkeys(units, name))
 
     return execute
 
@@ -172,6 +174,8 @@ def _pack_block(op: Operation) -> Execute:
 
 
 def _pack(thread: Thread, slot: int, buffer: CircularBuffer, place: int, op: Operation) -> None:
+    if _PACKER not in thread.prepared:
+        fail(op, thread, f"{_PACKER}: nothing set it up", f"`{_STARTUP}` precedes it")
     tile = thread.core.dst.packed(slot, op, thread)
     format_ = tile_format(buffer, op, thread)
     if format_.dtype.is_integer != (tile.dtype.kind in "iu"):
@@ -321,8 +325,8 @@ def _nothing(op: Operation) -> Execute:
     return execute
 
 
+_STARTUP = "ttkernel.compute_kernel_hw_startup"
 _WITHOUT_EFFECT = (
-    "compute_kernel_hw_startup",
     "reduce_uninit",
     "tilize_uninit",
     "untilize_uninit",
@@ -346,6 +350,7 @@ STEPS: Mapping[str, Maker] = {
     "ttkernel.typecast_tile": _typecast,
     **{f"ttkernel.{name}": _nothing for name in _WITHOUT_EFFECT},
     **{f"ttkernel.{name}": _prepare for name in _COMMON},
+    _STARTUP: _prepare,
 }
 """Name of an op -> what translates it, beside tile functions and the ops that prepare them."""
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from xdsl.dialects.func import FuncOp
 
 from ttnn_jit.module_builders.base import runtime_names
 from ttnn_jit.module_builders.base.builder_errors import TTBuilderRuntimeException, build_errors, compile_errors
@@ -21,6 +22,7 @@ from ttnn_jit.module_builders.base.builder_runtime import execute_fb
 from ttnn_jit.module_builders.base.loaded_modules import GivenInputs, load, split
 from ttnn_jit.module_builders.base.python_programs import execute_py
 from ttnn_jit.module_builders.d2m.d2m_builder import D2MBuilder
+from ttnn_jit.module_builders.goldens.judged_outputs import judged_as_wholes
 from ttnn_jit.module_builders.stablehlo.sharding_permutations import (
     find_module_permutations,
     optimal_module_least_num_collectives,
@@ -47,8 +49,12 @@ _PIPELINES = {
     "ttmetal": "ttir_to_ttmetal_backend_pipeline",
     "ttnn-mode": "ttir_to_ttmetal_backend_pipeline",
     "emitc": "ttir_to_emitc_pipeline",
-    "emitpy": "ttir_to_emitpy_pipeline",
+    "emitpy": "ttir_to_ttnn_runtime_pipeline",  # its module of TTNN is translated
 }
+_OF_EMITTED_TEXT = ("split-files=", "target-module=", "try-recover-structure=", "load-input-tensors-from-disk=")
+"""How options begin that say how the pipelines of emitpy write: here a module of TTNN is translated."""
+_NARROWING = ("experimental-kv-cache-dtype=", "experimental-weight-dtype=")
+"""How options begin that store tensors in fewer bits than the module says."""
 _WRITERS = {
     "ttnn": "ttnn_to_flatbuffer_bin",
     "ttnn-mode": "ttnn_to_flatbuffer_bin",
@@ -146,7 +152,12 @@ def compile_ttir_module_to_flatbuffer(  # noqa: PLR0913, PLR0917 - upstream's ar
     if input_output_goldens is None or intermediate_goldens is None:
         input_output_goldens, intermediate_goldens = builder.golden_map
     options = [*(pipeline_options or ())]
-    options += {"ttnn-mode": ["ttnn-mode=true"], "emitpy": ["split-files=false"]}.get(target, [])
+    if target == "ttnn-mode":
+        options.append("ttnn-mode=true")
+    if target == "emitpy":
+        options = [each for each in options if not each.startswith(_OF_EMITTED_TEXT)]
+    if _is_narrowed(module, options):
+        input_output_goldens = judged_as_wholes(input_output_goldens)
     if isinstance(custom_pipeline, str):
         custom_pipeline = create_custom_ttir_pipeline_fn(custom_pipeline, print_ir=print_ir)
     pipeline = custom_pipeline or _printing(getattr(passes, _PIPELINES[target]), print_ir)
@@ -167,6 +178,14 @@ def compile_ttir_module_to_flatbuffer(  # noqa: PLR0913, PLR0917 - upstream's ar
     if isinstance(program, passes.EmittedPython) and save_artifacts:
         _save_python(Path(artifact_dir) / f"{target}_compiled.py", program)
     return program, input_output_goldens, intermediate_goldens
+
+
+def _is_narrowed(module: Module, options: Sequence[str]) -> bool:
+    """Whether a module stores tensors in fewer bits than it says, of which no golden knows."""
+    notes = [each.arg_attrs for each in module.held.walk() if isinstance(each, FuncOp)]
+    return any(each.startswith(_NARROWING) and not each.endswith("=none") for each in options) or any(
+        "ttcore.weight_dtype" in each.data for attributes in notes if attributes for each in attributes
+    )
 
 
 def _save_python(path: Path, program: passes.EmittedPython) -> None:

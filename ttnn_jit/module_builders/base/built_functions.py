@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import torch
-
 from ttnn_jit.module_builders.base.metal_layouts import get_metal_tensor_layout
 from ttnn_jit.module_builders.base.operation_builder import Builder
 from ttnn_jit.module_builders.base.ttnn_encodings import ttnn_encoding, ttnn_tensor_type
@@ -14,7 +12,7 @@ from ttnn_jit.module_builders.goldens.golden_map_tensor import GoldenMapTensor
 from ttnn_jit.ttmlir import mlir_functions
 from ttnn_jit.ttmlir.dialect_modules import dialect_module
 from ttnn_jit.ttmlir.mlir_attributes import StringAttr
-from ttnn_jit.ttmlir.mlir_functions import FuncOp, ReturnOp
+from ttnn_jit.ttmlir.mlir_functions import FuncOp, ReturnOp, returned_values
 from ttnn_jit.ttmlir.mlir_locations import Location
 from ttnn_jit.ttmlir.mlir_operations import InsertionPoint, Module, Operation
 from ttnn_jit.ttmlir.mlir_types import FunctionType, Type
@@ -61,7 +59,7 @@ class FunctionBuilder(Builder):
                         self._mark_presharded(made, index, is_result=False)
                     random = self._generate_random_tensor(input_shapes[index], input_types[index])
                     self._set_golden_tensor(value, GoldenMapTensor({0: random}, self._mesh_shape))
-                return _values(function(*made.arguments, self))
+                return returned_values(function(*made.arguments, self))
 
             made = self._function(function.__name__, types, body)
             _, outputs = self._func_ops_generated[made]
@@ -83,7 +81,7 @@ class FunctionBuilder(Builder):
             for value, golden, given in zip(made.arguments, goldens, original_inputs, strict=True):
                 self._set_golden_tensor(value, golden)
                 self._aliases[value.held] = given.held
-            return _values(nested_func(*made.arguments, self))
+            return returned_values(nested_func(*made.arguments, self))
 
         with InsertionPoint(self._module_block):
             made = self._function(nested_func.__name__, [each.type for each in original_inputs], body)
@@ -210,18 +208,3 @@ class FunctionBuilder(Builder):
 def _plain_type(value: Value) -> str:
     extents = "x".join(map(str, value.type.shape))
     return f"tensor<{extents}x{value.type.element_type}>" if extents else f"tensor<{value.type.element_type}>"
-
-
-def _values(returned: Any) -> list[Value]:
-    """What a function of Python returned, as values."""
-    match returned:
-        case None:
-            return []
-        case Value():
-            return [returned]
-        case Operation():
-            return [*returned.results]
-        case torch.Tensor():
-            raise TypeError("a function of a builder returns values of the module, and no tensors of torch")
-        case _:
-            return [value for each in returned for value in _values(each)]

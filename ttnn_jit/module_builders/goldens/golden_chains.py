@@ -17,7 +17,7 @@ from itertools import count
 import torch
 from xdsl.ir import Operation, SSAValue
 
-from ttnn_jit.golden.distances import unit_in_last_place, unit_of_block
+from ttnn_jit.golden.distances import elements_at, unit_in_last_place, unit_of_block
 from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, judge, root_mean_square
 from ttnn_jit.module_builders.goldens.golden_map_tensor import GoldenMapTensor
 from ttnn_jit.module_builders.goldens.op_goldens import OpGolden
@@ -84,7 +84,8 @@ class GoldenChain:
 
         if not golden.is_floating_point() and not torch.equal(golden, got.to(golden.dtype)):
             got = torch.where(changes() > 0, golden, got.to(golden.dtype))
-        return judge(got, exact, ResultFormat(dtype, as_ttnn), Tolerance(1.0, noise=lambda: [changes()]))
+        tolerance = Tolerance(1.0, noise=lambda places=None: [elements_at(changes(), places)])
+        return judge(got, exact, ResultFormat(dtype, as_ttnn), tolerance)
 
     def _spec(self) -> TensorSpec:
         last = next(each for each in self._steps if self._value in each.results)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -14,6 +15,8 @@ from ttnn_jit.module_builders.goldens.op_goldens import OpGolden
 from ttnn_jit.sessions.text_goldens import JudgedOp
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType, dtypes_of_torch
 
+GoldensOfPrograms = Mapping[int, Mapping[str, GoldenMapTensor]]
+"""Program -> name of an input or output -> its golden."""
 _CHAIN_ULP = 1.0
 """Elements of a result of several operations that are off by no more count as right."""
 
@@ -96,6 +99,14 @@ def verdict_on(
         return source.verdict(device, got, as_ttnn=as_ttnn)
     whole = chain_verdict(part, got, pcc)
     return source.verdict(device, got, as_ttnn=as_ttnn) if isinstance(source, ChainSource) and whole.matches else whole
+
+
+def judged_as_wholes(goldens: GoldensOfPrograms) -> GoldensOfPrograms:
+    """The same goldens, by which results are judged as wholes: by the root mean square of their differences alone."""
+    return {
+        program: {name: GoldenMapTensor(each.shard_map, each.mesh_shape) for name, each in named.items()}
+        for program, named in goldens.items()
+    }
 
 
 def chain_verdict(golden: torch.Tensor, got: torch.Tensor, pcc: float) -> Verdict:

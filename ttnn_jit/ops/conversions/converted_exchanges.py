@@ -70,20 +70,25 @@ def _of_group(
     in_torch: InTorch,
     **attributes: Any,
 ) -> Conversion:
-    """An exchange in groups: ``on_group(call, tensors, fold, join, part)`` gives the result of each device."""
+    """An exchange in groups: ``on_group(call, tensors, fold, join, part)`` gives the result of each device.
+
+    Several tensors are exchanged one after the other.
+    """
 
     def write(ops: Ops, call: TextCall) -> list[Value]:
-        if len(call.operands) != 1:
-            raise ShapeError("one tensor is exchanged, and not several at once")
-
         def found(tensors: list[Any], _: list[int]) -> list[Any]:
             return on_group(call, tensors, lambda kind: folded(ops, tensors, kind), ops.concat, ops.part)
 
-        return by_group(found, call.operands[0], _groups(call))
+        groups = _groups(call)
+        return [each for inputs in call.operands for each in by_group(found, inputs, groups)]
 
     def golden(torch: Any, call: TextCall) -> list[Any]:
         found = in_torch(torch, call)
-        return exchange_goldens.by_listed_group(torch, call.operands[0], call.replica_groups, found)
+        return [
+            each
+            for inputs in call.operands
+            for each in exchange_goldens.by_listed_group(torch, inputs, call.replica_groups, found)
+        ]
 
     made = conversion(name, "operands*", convert, golden, role=Role.EXCHANGES, **_CHANNEL, **attributes)
     return replace(made, write=write, golden=golden)
@@ -153,6 +158,7 @@ ALL_GATHER = _of_group(
         [join(tensors, call.all_gather_dim)] * len(tensors) if len(tensors) > 1 else tensors
     ),
     lambda torch, call: exchange_goldens.gathered_group(torch, call.all_gather_dim),
+    moves=True,
     replica_groups=REQUIRED,
     all_gather_dim=REQUIRED,
 )
@@ -198,6 +204,7 @@ ALL_TO_ALL = _of_group(
     lambda torch, call: exchange_goldens.exchanged_group(
         torch, call.split_dimension, call.concat_dimension, call.split_count
     ),
+    moves=True,
     replica_groups=REQUIRED,
     split_dimension=REQUIRED,
     concat_dimension=REQUIRED,
@@ -225,7 +232,9 @@ def _broadcast(ops: Ops, call: TextCall) -> list[Value]:
 
 
 def _broadcast_in_torch(torch: Any, call: TextCall) -> list[Any]:
-    return exchange_goldens.by_listed_group(torch, call.operands[0], call.replica_groups, lambda tensors, _: tensors[0])
+    return exchange_goldens.by_listed_group(
+        torch, call.operands[0], call.replica_groups, exchange_goldens.first_of_group
+    )
 
 
 BROADCAST = replace(
@@ -235,6 +244,7 @@ BROADCAST = replace(
         _exchanged_as("ttir.collective_broadcast", replica_groups=lambda _, call: call.replica_groups),
         _broadcast_in_torch,
         role=Role.EXCHANGES,
+        moves=True,
         replica_groups=REQUIRED,
         channel_handle=None,
         has_dynamic_root=False,
@@ -263,6 +273,7 @@ PERMUTE = replace(
         ),
         _sent_in_torch,
         role=Role.EXCHANGES,
+        moves=True,
         source_target_pairs=REQUIRED,
         channel_handle=None,
     ),

@@ -1,4 +1,4 @@
-"""Custom calls of mixtures of experts, whose namesakes TTIR has: exchanges between the devices of a mesh."""
+"""Custom calls whose namesakes TTIR has: exchanges between devices, of mixtures of experts and of norms."""
 
 from __future__ import annotations
 
@@ -9,23 +9,26 @@ from ttnn_jit.ops.conversions.converted_targets import CALL, attributes_of_call
 from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, TtirOps
 from ttnn_jit.ops.families.decomposition import Ops
 from ttnn_jit.ops.families.dialect_conversion import Conversion, conversion
-from ttnn_jit.ops.families.text_operation import Role, TextCall, TextOperation
+from ttnn_jit.ops.families.text_operation import REQUIRED, Role, TextCall, TextOperation
 from ttnn_jit.ops.texts import exchange_goldens, text_operations
 from ttnn_jit.ops.texts.exchange_texts import by_group, folded, groups_along
 
 
-def _exchange(name: str, operands: str, **defaults: Any) -> Conversion:
-    """A call ``tt.NAME`` that is ``ttir.NAME``, with operands in its order."""
+def _exchange(name: str, operands: str, *, room: str = "tt", **defaults: Any) -> Conversion:
+    """A call ``ROOM.NAME`` that is ``ttir.NAME``, with operands in its order."""
+    names = [each.rstrip("?") for each in operands.split()]
 
     def inner(call: TextCall) -> tuple[TextOperation, TextCall]:
         operation = text_operations()[f"ttir.{name}"]
-        given = [vars(call)[each] for each in operands.split()]
-        found = TextCall(operation.bound(given, None, attributes_of_call(call, defaults)), call.results)
+        given = [vars(call)[each] for each in names]
+        sizes = [int(each is not None) for each in given]
+        present = [each for each in given if each is not None]
+        found = TextCall(operation.bound(present, sizes, attributes_of_call(call, defaults)), call.results)
         found.mesh = call.mesh
         return operation, found
 
     def convert(ops: TtirOps, call: ConversionCall) -> list[Tensor]:
-        given = [vars(call)[each] for each in operands.split()]
+        given = [vars(call)[each] for each in names]
         return ops.results(f"ttir.{name}", given, call.results, **attributes_of_call(call, defaults))
 
     def write(ops: Any, call: TextCall) -> Any:
@@ -36,11 +39,11 @@ def _exchange(name: str, operands: str, **defaults: Any) -> Conversion:
         operation, found = inner(call)
         return operation.golden(torch, found)
 
-    made = conversion(f"stablehlo.custom_call@tt.{name}", operands, convert, golden, role=Role.EXCHANGES, **CALL)
+    made = conversion(f"stablehlo.custom_call@{room}.{name}", operands, convert, golden, role=Role.EXCHANGES, **CALL)
     return replace(made, write=write, golden=golden)
 
 
-_MAPPED = {"num_devices": 1, "cluster_axis": 0}
+_MAPPED: dict[str, Any] = {"num_devices": 1, "cluster_axis": 0}
 _COMBINE = _exchange(
     "all_to_all_combine",
     "input_tensor expert_metadata expert_mapping",
@@ -93,5 +96,8 @@ def _summed_over_others(combine: Conversion) -> Conversion:
 TEXTS = (
     _exchange("all_to_all_dispatch", "input_tensor expert_indices expert_mapping", **_MAPPED),
     _summed_over_others(_COMBINE),
+    _exchange(
+        "distributed_rms_norm", "input weight? residual?", room="tenstorrent", cluster_axis=REQUIRED, epsilon=1e-5
+    ),
     _exchange("moe_expert_token_remap", "topk_tensor expert_mapping expert_metadata", reduction_size=16),
 )

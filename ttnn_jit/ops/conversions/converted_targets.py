@@ -6,6 +6,7 @@ executed as its decomposition; these declarations say which op of TTIR the pass 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -50,9 +51,21 @@ def _read(value: Any) -> Any:
     return value
 
 
+def _of_json(config: Any) -> dict[str, Any]:
+    """The attributes that a configuration spells; none of one in another language."""
+    if isinstance(config, dict):
+        return config
+    try:
+        found = json.loads(config) if isinstance(config, str) else {}
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 def attributes_of_call(call: TextCall, defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """The attributes of `defaults` that a call has, or their defaults."""
-    given = {name: _read(value) for key in _DICTIONARIES for name, value in (vars(call).get(key) or {}).items()}
+    """The attributes of `defaults` that a call has, or their defaults; they may be JSON in its ``backend_config``."""
+    written = [_of_json(vars(call).get("backend_config")), *(vars(call).get(key) or {} for key in _DICTIONARIES)]
+    given = {name: _read(value) for each in written for name, value in each.items()}
     found = {name: given.get(name, default) for name, default in defaults.items()}
     for name, value in found.items():
         if value is REQUIRED:
@@ -229,6 +242,16 @@ TEXTS = (
         )
         for name in ("rms_norm", "layer_norm")
     ),
+    conversion(
+        "mhlo.copy stablehlo.custom_call@tt.weight_dtype_override",
+        "input",
+        lambda _, call: call.input,
+        lambda _, call: call.input,
+        sharded_by=pointwise,
+        moves=True,
+        **CALL,
+    ),
+    replace(_target("tt.sampling", "ttir.sampling", "input_values input_indices k p temp", seed=0), is_random=True),
     _target("tt.fill_cache", "ttir.fill_cache", "cache input", batch_offset=0),
     _target("tt.update_cache", "ttir.update_cache", "cache input update_index", indices="update_index", batch_offset=0),
     _target(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.ops.families.decomposition import Ops, Value
+from ttnn_jit.ops.families.elementwise import Elementwise
 from ttnn_jit.ops.families.reduction import Reduction
 from ttnn_jit.ops.language.operation import Operation
-from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
+from ttnn_jit.specs.dtypes import BOOLS, COMPUTE_TYPE, WIDE_INTEGERS, DataType
 
 
 def fitted_operand(ops: Ops, operation: Operation, x: Any, result: DataType) -> Any:
@@ -34,6 +36,16 @@ def fitted_operand(ops: Ops, operation: Operation, x: Any, result: DataType) -> 
     if not _is_function_of_floats(operation):
         return x
     return ops.rounded(x, DataType.FLOAT64 if is_wide or result.is_integer else COMPUTE_TYPE)
+
+
+def of_one_width(ops: Ops, operation: Operation, operands: Sequence[Any]) -> list[Any]:
+    """Operands of an elementwise operation, whose integers are of 64 bits if one of them is and none is a float."""
+    dtypes = {each.spec.dtype for each in operands if isinstance(each, Value)}
+    wide = [each for each in dtypes if each in WIDE_INTEGERS]
+    mixed = len(wide) == 1 < len(dtypes) and all(each.is_integer and each not in BOOLS for each in dtypes)
+    if not (mixed and isinstance(operation, Elementwise)):
+        return [*operands]
+    return [ops.rounded(each, wide[0]) if isinstance(each, Value) else each for each in operands]
 
 
 def fitted_in_torch(operation: Operation, x: Any) -> Any:

@@ -16,7 +16,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops.families.decomposition import Ops, Value
-from ttnn_jit.ops.families.fitted_operands import fitted_in_torch, fitted_operand
+from ttnn_jit.ops.families.fitted_operands import fitted_in_torch, fitted_operand, of_one_width
 from ttnn_jit.ops.families.movement import Movement
 from ttnn_jit.ops.language.binding import BoundCall, bind
 from ttnn_jit.ops.language.operation import Operation
@@ -44,13 +44,18 @@ OPTIONAL, VARIADIC = "?", "*"
 
 
 _OF_CHIPS = """
-compute_config compute_kernel_config conservative_folding core_grid conv2d_config conv2d_slice_config conv3d_config
-dtype layout matmul_program_config memory_config operandSegmentSizes output_dtype overlap_qk_coregrid slice_size
-pad_value program_config resultSegmentSizes use_multicore sub_device_id num_links topology applied_shard_scheme
-reallocate_halo_output in_place_halo config_tensors_in_dram flattened_compat_info result_layout xla_shape
+applied_shard_scheme compute_config compute_kernel_config config_tensors_in_dram conservative_folding conv2d_config
+conv2d_slice_config conv3d_config core_grid dtype flattened_compat_info in_place_halo layout matmul_program_config
+memory_config num_links operandSegmentSizes operand_constraints output_dtype overlap_qk_coregrid pad_value
+program_config reallocate_halo_output resultSegmentSizes result_layout slice_size sub_device_id topology
+use_2d_core_grid use_multicore xla_shape
 """
 WITHOUT_EFFECT = frozenset(_OF_CHIPS.split())
 """Attributes that say how a chip computes, or what stands beside the elements of a result, or in its type as well."""
+
+
+_LISTS = frozenset({"activations", "input_tensor_a_activations", "input_tensor_b_activations"})
+"""Lists of functions that are applied to operands or results: empty ones have no effect."""
 
 
 class Enumerated(str):
@@ -117,7 +122,7 @@ class Role(enum.Enum):
     Attributes:
         COMPUTES: Its results are computed from its operands.
         ALLOCATES: Its result has no elements yet: an op whose last operand it is writes it, and returns that.
-        CALLS: It calls the function `decomposition`.
+        CALLS: It calls the function that its attribute `TextOperation.calls` names, whose last results are its own.
         CALLS_ONCE: It calls the function `callee`, whose results are kept for later runs.
         EXCHANGES: It reads tensors of other devices. Operands are lists over the devices of the call's `mesh`, and so
             are what ``write`` and the golden give: the first result of every device, then the second ones.
@@ -220,7 +225,12 @@ class OpInText:
         """The number of operands that every text has."""
         return sum(name[-1] not in {OPTIONAL, VARIADIC} for name in self.operands)
 
-    def _fits(self, sizes: Sequence[int], count: int) -> bool:
+    @property
+    def at_most(self) -> int | None:
+        """The number of operands that a text has at most; None of any number."""
+        return None if any(name[-1] == VARIADIC for name in self.operands) else len(self.operands)
+
+    def fits(self, sizes: Sequence[int], count: int) -> bool:
         """Whether operands may have these numbers of values; MLIR ignores the sizes of an op that needs none."""
         own = sizes[: len(self.operands)]
         if len(own) < len(self.operands) or sum(own) != count:
@@ -237,7 +247,7 @@ class OpInText:
         Raises:
             ArgumentError: The op has another number of operands.
         """
-        if sizes is not None and self._fits(sizes, count):
+        if sizes is not None and self.fits(sizes, count):
             yield from zip(self.operands, sizes, strict=False)
             return
         spare = count - self.required
@@ -294,6 +304,7 @@ class TextOperation:
         index_limits: Operand -> ``limit(call)``, the number of values that its integers may have; None for any number.
         not_negative: Operands that are never negative, such as a variance.
         role: Its part in a function.
+        calls: The attribute that names the function that it calls.
         rounds_intermediates: Intermediate values are rounded to the element type of its operands.
         updates: The operand that an op without results writes: later ops read its result there.
         also_updates: Operands that it writes besides its results, in the order of the further results of `write`.
@@ -317,6 +328,7 @@ class TextOperation:
     index_limits: Mapping[str, Callable[[TextCall], int | None]] = field(default_factory=dict)
     not_negative: tuple[str, ...] = ()
     role: Role = Role.COMPUTES
+    calls: str = "decomposition"
     in_float32: bool = False
     rounds_intermediates: bool = False
     updates: str = ""
@@ -342,8 +354,9 @@ class TextOperation:
             ArgumentError: The op has another number of operands, lacks an attribute, or has one that is not known.
         """
         known = self.attribute_names
-        for name in attributes:
-            if name not in known and "." not in name and name not in WITHOUT_EFFECT:
+        for name, value in attributes.items():
+            has_effect = "." not in name and name not in WITHOUT_EFFECT and (value or name not in _LISTS)
+            if has_effect and name not in known:
                 raise ArgumentError(f"it has an attribute `{name}`, and that is not known here")
         return self.form.bound(operands, sizes, attributes)
 
@@ -365,6 +378,7 @@ _OPTIONS = (
     "index_limits",
     "not_negative",
     "role",
+    "calls",
     "in_float32",
     "rounds_intermediates",
     "updates",
@@ -461,8 +475,8 @@ class Spelling(TextOperation):
 
     def _written(self, ops: Ops, call: TextCall) -> Any:
         bound = self._bound(call, lambda value: value.spec.dtype if isinstance(value, Value) else None)
-        operands = [fitted_operand(ops, bound.operation, each, call.result.dtype) for each in bound.operands]
-        results = ops.results(bound.operation, operands, *bound.attributes)
+        fitted = [fitted_operand(ops, bound.operation, each, call.result.dtype) for each in bound.operands]
+        results = ops.results(bound.operation, of_one_width(ops, bound.operation, fitted), *bound.attributes)
         return results[0] if len(results) == 1 else results
 
     def _in_torch(self, torch: Any, call: TextCall) -> Any:

@@ -16,7 +16,7 @@ from ttnn_jit.ops.families.text_operation import Spelling, TextOperation
 _FILES = """
 texts: created_tensors elementwise_texts movement_texts placement_texts reduction_texts product_texts window_texts
 texts: ttnn_convolution_texts pool_texts norm_texts cache_texts exchange_texts quantized_texts training_texts
-texts: attention_texts distributed_norm_texts sampling_texts expert_texts
+texts: attention_texts distributed_norm_texts sampling_texts expert_texts former_texts
 conversions: converted_elementwise converted_integers converted_movements converted_reductions converted_products
 conversions: converted_indices converted_calls converted_exchanges converted_shards converted_tosa
 conversions: converted_targets converted_composites converted_experts complex_functions random_bits
@@ -36,3 +36,10 @@ def text_operations() -> Mapping[str, TextOperation]:
         for declared in import_module(f"ttnn_jit.ops.{module}").TEXTS:
             table |= dict.fromkeys(declared.names, declared)
     return table
+
+
+@cache
+def former_attributes() -> Mapping[str, tuple[str, ...]]:
+    """Name of an op -> the attributes that tell a former form of it, which is declared as ``name@attribute``."""
+    named = [name.split("@") for name in text_operations() if name.startswith(("ttir.", "ttnn.")) and "@" in name]
+    return {name: tuple(each for own, each in named if own == name) for name, _ in named}

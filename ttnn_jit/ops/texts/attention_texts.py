@@ -266,7 +266,7 @@ def _latent_attention_in_torch(torch: Any, call: TextCall) -> Any:
 
 
 LATENT_PREFILL = text(
-    "ttnn.flash_mla_prefill",
+    "ttir.flash_mla_prefill ttnn.flash_mla_prefill",
     "query key value? attention_mask?",
     _latent_attention,
     _latent_attention_in_torch,

@@ -20,17 +20,35 @@ _I32 = DataType.INT32
 
 
 def _update_cache(ops: Ops, call: TextCall) -> Value:
-    """Row `update_index` of every batch and head is written."""
+    """Row `update_index` of every head is written: of several users, from `batch_offset` on, with a row of each."""
     rows = call.cache.shape[2]
-    count = call.input.shape[2]
     positions = _positions(ops, call, rows)
     begin = ops.reshaped(ops.typecast(ops.sliced(_flat(ops, call.update_index), 0, 0, 1), _I32), (1, 1, 1, 1))
     offset = positions - begin
+    users, first = _updated_users(call), call.batch_offset
+    if users is not None:
+        others, (_, *outer) = ops.sliced(call.cache, 0, first, first + users), call.cache.shape
+        written: Value = ops.where(ops.eq(offset, 0), ops.permute(call.input, (2, 1, 0, 3)), others)
+        if users == call.cache.shape[0]:
+            return written
+        return ops.slice_write(call.cache, written, (first, 0, 0, 0), (first + users, *outer), ())
     found: Value = call.cache
-    for row in range(count):
+    for row in range(call.input.shape[2]):
         at = ops.eq(offset, row)
         found = ops.where(at, ops.sliced(call.input, 2, row, row + 1), found)
     return found
+
+
+def _updated_users(call: TextCall) -> int | None:
+    """Of how many users the input [1, heads, users, channels] has a row; None if it has rows or batches of one."""
+    batch, _, users, _ = call.input.shape
+    is_of_users = batch == 1 < call.cache.shape[0] and call.batch_offset + users <= call.cache.shape[0]
+    return int(users) if is_of_users else None
+
+
+def _update_limit(call: TextCall) -> int:
+    rows = 1 if _updated_users(call) is not None else call.input.shape[2]
+    return int(call.cache.shape[2] - rows + 1)
 
 
 def _flat(ops: Ops, x: Value) -> Value:
@@ -44,6 +62,10 @@ def _positions(ops: Ops, call: TextCall, rows: int) -> Value:
 def _update_cache_in_torch(_: Any, call: TextCall) -> Any:
     found = call.cache.clone()
     begin = int(call.update_index.reshape(-1)[0])
+    users, first = _updated_users(call), call.batch_offset
+    if users is not None:
+        found[first : first + users, :, begin] = call.input[0].transpose(0, 1)
+        return found
     found[:, :, begin : begin + call.input.shape[2]] = call.input
     return found
 
@@ -55,7 +77,7 @@ UPDATE = text(
     _update_cache_in_torch,
     batch_offset=0,
     updates="cache",
-    index_limits={"update_index": lambda call: call.cache.shape[2] - call.input.shape[2] + 1},
+    index_limits={"update_index": _update_limit},
 )
 
 

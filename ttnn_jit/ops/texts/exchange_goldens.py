@@ -1,6 +1,8 @@
-"""Goldens of exchanges in torch: the tensors of all devices as one, whose first axes are those of the mesh.
+"""Goldens of exchanges in torch, of the tensors of all devices.
 
-They share nothing with what they check: who exchanges, what is cut and where it lands follow from axes of this tensor.
+They share nothing with what they check: who exchanges, what is cut and where it lands follow from axes of a tensor of
+device numbers, or of one tensor whose first axes are those of the mesh. A group's result is computed once, from tensors
+that are read one after the other.
 """
 
 from __future__ import annotations
@@ -48,33 +50,27 @@ def reduced(devices: Any, kind: str) -> Any:
 
 def all_reduce(torch: Any, call: TextCall) -> list[Any]:
     """Of every device."""
-    return by_device(reduced(along_axis(torch, call, call.input), call.reduce_type))
+    return by_group(call.input, groups_along_axis(torch, call), reduced_group(torch, call.reduce_type))
 
 
 def all_gather(torch: Any, call: TextCall) -> list[Any]:
-    """Of every device: the axis of the group stands before the gathered one, and is one with it."""
-    devices = along_axis(torch, call, call.input)
-    dim = call.all_gather_dim % (devices.dim() - 3)
-    gathered = devices.movedim(1, 2 + dim).flatten(2 + dim, 3 + dim)
-    return by_device(gathered.unsqueeze(1).expand(-1, devices.shape[1], *gathered.shape[1:]))
+    """Of every device."""
+    return by_group(call.input, groups_along_axis(torch, call), gathered_group(torch, call.all_gather_dim))
 
 
 def reduce_scatter(torch: Any, call: TextCall) -> list[Any]:
     """Of every device: the part of the reduction at its place in the group."""
-    devices = along_axis(torch, call, call.input)
-    return by_device(own_parts(reduced(devices, call.reduce_type), call.scatter_dim % (devices.dim() - 3)))
+    found = scattered_group(torch, call.reduce_type, call.scatter_dim)
+    return by_group(call.input, groups_along_axis(torch, call), found)
 
 
 def mesh_partition(torch: Any, call: TextCall) -> list[Any]:
     """Of every device: the part of its own tensor at its place in the group."""
-    devices = along_axis(torch, call, call.input)
-    return by_device(own_parts(devices, call.dim % (devices.dim() - 3)))
 
+    def found(tensors: Sequence[Any]) -> Callable[[int], Any]:
+        return lambda place: tensors[place].chunk(len(tensors), call.dim)[place]
 
-def own_parts(devices: Any, dim: int) -> Any:
-    """The diagonal of devices and parts."""
-    parts = devices.unflatten(3 + dim, (devices.shape[1], -1))
-    return parts.diagonal(dim1=1, dim2=3 + dim).movedim(-1, 1)
+    return by_group(call.input, groups_along_axis(torch, call), found)
 
 
 # --- Groups that a text lists -----------------------------------------------------------------------------------------
@@ -86,42 +82,91 @@ def listed_numbers(torch: Any, numbers: DenseNumbers, width: int) -> list[list[i
     return given.expand(math.prod(numbers.shape)).reshape(-1, width).tolist()  # type: ignore[no-any-return]
 
 
-def group_of(torch: Any, groups: DenseNumbers, device: int, count: int) -> list[int]:
-    """The devices of the group that has `device`, none if no group has it; of all devices if no group is listed."""
-    rows = [[each for each in row if each >= 0] for row in listed_numbers(torch, groups, groups.shape[-1] or 1)]
-    rows = [row for row in rows if row] or [[*range(count)]]
-    return next((row for row in rows if device in row), [])
+class OfDevices(Sequence[Any]):
+    """The tensors of some devices, each of which is taken when it is read."""
+
+    def __init__(self, inputs: Sequence[Any], devices: Sequence[int]) -> None:
+        self._inputs = inputs
+        self._devices = devices
+
+    def __len__(self) -> int:
+        return len(self._devices)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._inputs[self._devices[index]]
 
 
-ForGroup = Callable[[Sequence[Any], int], Any]
+ForGroup = Callable[[Sequence[Any]], Callable[[int], Any]]
+"""From the tensors of a group, the result at each place there: what all devices have is computed once."""
+
+
+def by_group(inputs: Sequence[Any], groups: Sequence[Sequence[int]], found: ForGroup) -> list[Any]:
+    """Of every device ``found(tensors of its group)(its place there)``; None of one that no group has."""
+    results: list[Any] = [None] * len(inputs)
+    for group in groups:
+        at_place = found(OfDevices(inputs, group))
+        for place, device in enumerate(group):
+            results[device] = at_place(place)
+    return results
+
+
+def groups_along_axis(torch: Any, call: TextCall) -> list[list[int]]:
+    """The devices that differ in the coordinate ``cluster_axis`` alone; without it, all are one group."""
+    mesh, axis = (1,) * (2 - len(call.mesh)) + tuple(call.mesh), call.cluster_axis
+    numbers = torch.arange(math.prod(mesh))
+    rows = numbers[None] if axis is None else numbers.reshape(mesh).movedim(axis, -1).reshape(-1, mesh[axis])
+    return rows.tolist()  # type: ignore[no-any-return]
 
 
 def by_listed_group(torch: Any, inputs: Sequence[Any], groups: DenseNumbers, found: ForGroup) -> list[Any]:
-    """Of every device ``found(tensors of its group, its place there)``; zeros of one that no group has."""
-    results = []
-    for device, own in enumerate(inputs):
-        group = group_of(torch, groups, device, len(inputs))
-        tensors = [inputs[each] for each in group]
-        results.append(found(tensors, group.index(device)) if group else torch.zeros_like(own))
-    return results
+    """Of every device ``found(tensors of its group)(its place there)``; zeros of one that no group has."""
+    rows = [[each for each in row if each >= 0] for row in listed_numbers(torch, groups, groups.shape[-1] or 1)]
+    rows = [row for row in rows if row] or [[*range(len(inputs))]]
+    named = {device for row in rows for device in row}
+    results = by_group(inputs, rows, found)
+    return [result if device in named else torch.zeros_like(inputs[device]) for device, result in enumerate(results)]
 
 
 def reduced_group(torch: Any, kind: str) -> ForGroup:
     """The reduction of a group's tensors."""
-    return lambda tensors, _: reduction(torch.stack([*tensors]), 0, kind).squeeze(0)
+
+    def found(tensors: Sequence[Any]) -> Callable[[int], Any]:
+        whole = combined(torch, tensors, kind)
+        return lambda _: whole
+
+    return found
+
+
+def combined(torch: Any, tensors: Sequence[Any], kind: str) -> Any:
+    """The reduction of tensors; of floats one after the other, so that two are in memory at a time."""
+    first = tensors[0]
+    if not first.is_floating_point():
+        return reduction(torch.stack([*tensors]), 0, kind).squeeze(0)
+    combine = {"sum": torch.add, "mean": torch.add, "prod": torch.mul, "max": torch.maximum, "min": torch.minimum}[kind]
+    total = first.clone()
+    for index in range(1, len(tensors)):
+        combine(total, tensors[index], out=total)
+    return total / len(tensors) if kind == "mean" else total
 
 
 def gathered_group(torch: Any, dim: int) -> ForGroup:
     """A group's tensors, joined."""
-    return lambda tensors, _: torch.cat([*tensors], dim)
+
+    def found(tensors: Sequence[Any]) -> Callable[[int], Any]:
+        whole = torch.cat([*tensors], dim)
+        return lambda _: whole
+
+    return found
 
 
 def scattered_group(torch: Any, kind: str, dim: int) -> ForGroup:
     """The part of the reduction at a device's place."""
 
-    def found(tensors: Sequence[Any], place: int) -> Any:
-        whole = reduction(torch.stack([*tensors]), 0, kind)[0]
-        return whole.unflatten(dim, (len(tensors), -1)).select(dim, place)
+    def found(tensors: Sequence[Any]) -> Callable[[int], Any]:
+        whole = combined(torch, tensors, kind)
+        axis = dim % whole.dim()
+        parts = whole.unflatten(axis, (len(tensors), -1))
+        return lambda place: parts.select(axis, place)
 
     return found
 
@@ -129,15 +174,20 @@ def scattered_group(torch: Any, kind: str, dim: int) -> ForGroup:
 def exchanged_group(torch: Any, split: int, onto: int, count: int) -> ForGroup:
     """The parts at a device's place of all tensors of its group, joined."""
 
-    def found(tensors: Sequence[Any], place: int) -> Any:
-        return torch.cat([each.tensor_split(count, split)[place] for each in tensors], onto)
+    def found(tensors: Sequence[Any]) -> Callable[[int], Any]:
+        return lambda place: torch.cat([each.tensor_split(count, split)[place] for each in tensors], onto)
 
     return found
 
 
+def first_of_group(tensors: Sequence[Any]) -> Callable[[int], Any]:
+    """The tensor of the first device of a group."""
+    return lambda _: tensors[0]
+
+
 def collective_broadcast(torch: Any, call: TextCall) -> list[Any]:
     """Of every device: the tensor of the first device of its group."""
-    return by_listed_group(torch, call.input, call.replica_groups, lambda tensors, _: tensors[0])
+    return by_listed_group(torch, call.input, call.replica_groups, first_of_group)
 
 
 def all_to_all(torch: Any, call: TextCall) -> list[Any]:
@@ -204,7 +254,7 @@ def tiles(torch: Any, x: Any, counts: Sequence[int]) -> Any:
     for dim in reversed(range(x.dim())):
         x = torch.unflatten(x, dim, (counts[dim], -1))
     rank = len(counts)
-    return x.permute(*range(0, 2 * rank, 2), *range(1, 2 * rank, 2))
+    return x.permute((*range(0, 2 * rank, 2), *range(1, 2 * rank, 2)))
 
 
 def cut_by_tiles(torch: Any, wholes: Sequence[Any], counts: Sequence[int], places: Sequence[Any]) -> list[Any]:

@@ -18,6 +18,7 @@ from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 
 Part = Callable[[Any, int, int, int], Any]
 """``part(x, axis, begin, end)``."""
+_MOVES: dict[str, Any] = {"role": Role.EXCHANGES, "moves": True}
 
 
 def groups_along(mesh: Sequence[int], axis: int | None) -> list[list[int]]:
@@ -109,6 +110,8 @@ ALL_REDUCE = _of_group(
     on_device=lambda exchange, call: exchange(exchanges.ALL_REDUCE, call.input, call.reduce_type, call.cluster_axis),
     reduce_type=REQUIRED,
     cluster_axis=REQUIRED,
+    scatter_dim=None,
+    all_gather_dim=None,
 )
 ALL_GATHER = _of_group(
     "ttir.all_gather ttnn.all_gather",
@@ -116,6 +119,7 @@ ALL_GATHER = _of_group(
         [join(tensors, _positive(call.all_gather_dim, tensors[0]))] * len(tensors) if len(tensors) > 1 else tensors
     ),
     exchange_goldens.all_gather,
+    moves=True,
     on_device=lambda exchange, call: exchange(exchanges.ALL_GATHER, call.input, call.all_gather_dim, call.cluster_axis),
     all_gather_dim=REQUIRED,
     cluster_axis=REQUIRED,
@@ -139,6 +143,7 @@ MESH_PARTITION = _of_group(
         parts_of(each, _positive(call.dim, each), len(tensors), part)[index] for index, each in enumerate(tensors)
     ],
     exchange_goldens.mesh_partition,
+    moves=True,
     on_device=lambda exchange, call: exchange(exchanges.MESH_PARTITION, call.input, call.dim, call.cluster_axis),
     dim=REQUIRED,
     cluster_axis=None,
@@ -168,6 +173,7 @@ BROADCAST = _of_group(
     lambda _, tensors, *__: [tensors[0]] * len(tensors),
     exchange_goldens.collective_broadcast,
     groups=_listed_groups,
+    moves=True,
     replica_groups=REQUIRED,
 )
 
@@ -183,6 +189,7 @@ ALL_TO_ALL = _of_group(
     _all_to_all,
     exchange_goldens.all_to_all,
     groups=_listed_groups,
+    moves=True,
     on_device=lambda exchange, call: exchange(
         exchanges.ALL_TO_ALL,
         call.input,
@@ -217,7 +224,7 @@ PERMUTE = text(
     "input",
     _permuted,
     lambda torch, call: exchange_goldens.permuted(torch, call.input, call.source_target_pairs),
-    role=Role.EXCHANGES,
+    **_MOVES,
     source_target_pairs=REQUIRED,
 )
 
@@ -246,7 +253,7 @@ POINT_TO_POINT = text(
     "input optional_output_tensor?",
     _sent,
     _sent_in_torch,
-    role=Role.EXCHANGES,
+    **_MOVES,
     sender_coord=REQUIRED,
     receiver_coord=REQUIRED,
 )
@@ -259,10 +266,7 @@ def _coordinates(mesh: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 def _counts(call: TextCall, extents: Sequence[int]) -> list[int]:
-    """Into how many parts each axis of the mesh cuts its dimension; 1 where it cuts none.
-
-    Several axes cut one dimension along all their devices.
-    """
+    """Into how many parts each axis of the mesh cuts its dimension; several axes cut one along all their devices."""
     shape, dims = call.shard_shape, call.shard_dims
     counts = [int(shape[dim]) if 0 <= dim < len(shape) else 1 for dim in dims]
     shared = {dim for dim in dims if [*dims].count(dim) > 1}
@@ -400,7 +404,7 @@ MESH_SHARD = text(
     "input",
     lambda ops, call: _sharded(call, ops.concat, ops.part),
     _sharded_in_torch,
-    role=Role.EXCHANGES,
+    **_MOVES,
     on_device=_by_axes,
     shard_type=REQUIRED,
     shard_direction=REQUIRED,
@@ -465,7 +469,7 @@ DISTRIBUTE = text(
     lambda _, call: exchange_goldens.sharded(
         call.input, [*(1,) * (2 - len(call.mesh)), *call.mesh], *_placements(call)
     ),
-    role=Role.EXCHANGES,
+    **_MOVES,
     on_device=_by_axes,
     mapper_config=REQUIRED,
     cq_id=None,
@@ -475,7 +479,7 @@ AGGREGATE = text(
     "input",
     _aggregated,
     _aggregated_in_torch,
-    role=Role.EXCHANGES,
+    **_MOVES,
     on_device=_by_axes,
     composer_config=REQUIRED,
 )

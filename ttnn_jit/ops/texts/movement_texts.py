@@ -224,9 +224,18 @@ EMBEDDING = text(
 
 
 def _gather(ops: Ops, call: TextCall) -> Value:
-    if call.dim is not None:
+    if call.dim is None:
+        return _gathered_slices(ops, call)
+    if not _marks_missing(call):
         return ops.gather(call.input, call.dim, call.index)
-    return _gathered_slices(ops, call)
+    found = ops.gather(call.input, call.dim, ops.maximum(call.index, 0))
+    return ops.where(ops.lt(call.index, 0), math.nan, found)
+
+
+def _marks_missing(call: TextCall) -> bool:
+    """Whether negative indices give NaN, as tt-mlir says of `ttnn.gather` of floats by signed integers."""
+    types = call.element_types
+    return types.get("index", "").startswith("si") and "i" not in types.get("input", "i")
 
 
 def _gathered_slices(ops: Ops, call: TextCall) -> Value:
@@ -290,7 +299,10 @@ def _permuted(ops: Ops, x: Value, order: Any) -> Value:
 
 def _gather_in_torch(torch: Any, call: TextCall) -> Any:
     if call.dim is not None:
-        return torch.gather(call.input, call.dim, call.index.long())
+        index = call.index.long()
+        if not _marks_missing(call):
+            return torch.gather(call.input, call.dim, index)
+        return torch.where(index < 0, math.nan, torch.gather(call.input, call.dim, index.clamp(min=0)))
     x, index, vector = call.input, call.index.long(), call.index_vector_dim
     index = index.unsqueeze(-1) if vector == index.dim() else index.movedim(vector, -1)
     result = x.new_zeros(tuple(call.result.shape))

@@ -63,13 +63,64 @@ COMPOSITE = text(
     composite_attributes=None,
     role=Role.CALLS,
 )
+SUBGRAPH = text(
+    "ttnn.d2m_subgraph",
+    "inputs* outputs*",
+    lambda _, call: call.inputs,
+    lambda _, call: call.inputs,
+    d2m_func=REQUIRED,
+    role=Role.CALLS,
+    calls="d2m_func",
+)
+TRACE = text(
+    "ttnn.capture_or_execute_trace",
+    "inputs*",
+    lambda _, call: call.inputs,
+    lambda _, call: call.inputs,
+    capture_callee=REQUIRED,
+    execute_callee=None,
+    allocate_slots_callee=None,
+    role=Role.CALLS,
+    calls="capture_callee",
+)
+"""A call of the function that runs and captures a trace, whose last results are those of the trace."""
+WRITE = text(
+    "ttnn.write_tensor",
+    "host_tensor device_tensor",
+    lambda _, call: call.host_tensor,
+    lambda _, call: call.host_tensor,
+    blocking=False,
+    cq_id=0,
+    moves=True,
+    updates="device_tensor",
+)
+TRACE_NUMBER = text(
+    "ttnn.begin_trace_capture",
+    "",
+    lambda ops, call: ops.filled(0, call.result),
+    lambda torch, call: torch.zeros(tuple(call.result.shape)),
+    cq_id=0,
+)
 NO_COMPUTATION = text(
-    "ttnn.deallocate ttnn.get_device ttir.dealloc ttcore.device ttcore.get_device ttnn.create_global_semaphore "
-    "ttnn.reset_global_semaphore ttnn.dump_tensor debug.breakpoint debug.print debug.dump debug.memory_snapshot",
+    "ttnn.deallocate ttnn.dealloc ttnn.get_device ttnn.open_device ttnn.close_device ttir.dealloc ttcore.device "
+    "ttcore.get_device ttnn.create_global_semaphore ttnn.reset_global_semaphore ttnn.allocate_moe_compute_semaphore "
+    "ttnn.end_trace_capture ttnn.execute_trace ttnn.dump_tensor debug.breakpoint debug.print "
+    "debug.dump debug.memory_snapshot",
     "inputs*",
     lambda *_: (),
     lambda *_: (),
     role=Role.NOTHING,
 )
 
-TEXTS = (SAME_ELEMENTS, MARKS, ALLOCATION, CALL_ONCE, COMPOSITE, NO_COMPUTATION)
+TEXTS = (
+    SAME_ELEMENTS,
+    MARKS,
+    ALLOCATION,
+    CALL_ONCE,
+    COMPOSITE,
+    SUBGRAPH,
+    TRACE,
+    WRITE,
+    TRACE_NUMBER,
+    NO_COMPUTATION,
+)

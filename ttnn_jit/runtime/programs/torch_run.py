@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.runtime.elements.torch_elements import torch_tensor
+from ttnn_jit.runtime.elements.torch_elements import logical_view, torch_tensor
 from ttnn_jit.runtime.memory.buffer import Buffer
 from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -42,17 +42,20 @@ def _held(tensor: torch.Tensor, spec: TensorSpec) -> torch.Tensor:
     """The tensor whose memory the program reads."""
     import torch
 
-    if not spec.dtype.is_block_float:
+    is_padded = tuple(spec.padded_shape) != tuple(spec.shape)
+    if not spec.dtype.is_block_float and not is_padded:
         return _with_strides(tensor, spec)
-    if tensor.dtype is torch.uint8:
+    if spec.dtype.is_block_float and tensor.dtype is torch.uint8:
         return tensor.contiguous()
     from ttnn_jit.kernels.block_floats.block_floats import packed
 
-    padded = tensor.detach().to(torch.float32)
-    if tuple(tensor.shape) != tuple(spec.padded_shape):
+    padded = tensor.detach().to(spec.dtype.torch)
+    if is_padded:
         height, width = (1, 1, *spec.shape)[-2:]
-        padded = torch.zeros(tuple(spec.padded_shape))
+        padded = torch.zeros(tuple(spec.padded_shape), dtype=padded.dtype)
         padded[..., :height, :width] = tensor
+    if not spec.dtype.is_block_float:
+        return padded
     return torch.from_numpy(packed(padded.numpy(), spec.dtype)).clone()  # torch aligns what it allocates
 
 
@@ -70,9 +73,11 @@ def _unpacked(tensor: torch.Tensor, spec: TensorSpec) -> torch.Tensor:
 
 
 def _wrapped(spec: TensorSpec, buffer: Buffer) -> torch.Tensor:
-    """A result over its memory; of block floats the bytes of its tiles."""
+    """A result over its memory, or a copy without padding; of block floats the bytes of its tiles."""
     import torch
 
+    if not spec.dtype.is_block_float and tuple(spec.padded_shape) != tuple(spec.shape):
+        return logical_view(spec, buffer).contiguous()
     if not spec.dtype.is_block_float or not spec.nbytes:
         return torch_tensor(spec, buffer)
     memory = (ctypes.c_char * spec.nbytes).from_address(buffer.address)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+import zipfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, BinaryIO
 
+from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.source import Location
-from ttnn_jit.dialects.text_calls.index_limits import index_limit, is_not_negative
+from ttnn_jit.dialects.text_calls.index_limits import index_limit
+from ttnn_jit.dialects.text_calls.signs import Signs
 from ttnn_jit.dialects.text_calls.tensor_types import is_tensor
 from ttnn_jit.dialects.text_calls.text_attributes import attributes_of
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -39,12 +42,14 @@ def draw_inputs(function: FuncOp, specs: Sequence[TensorSpec], seed: int) -> lis
     """Normally distributed floats; integers of all magnitudes, or below the limit of the op that reads them.
 
     Parameters of several dimensions are scaled, as those of a network are, so that results do not grow layer by layer.
+    What must not be negative is drawn as magnitudes: variances, and other operands of roots, logarithms and powers.
     """
     import torch
 
     generator = torch.Generator().manual_seed(seed)
     arguments = [each for each in function.body.block.args if is_tensor(each.type)]
-    return [_drawn(function, value, spec, generator) for value, spec in zip(arguments, specs, strict=True)]
+    signs = Signs()
+    return [_drawn(function, value, spec, generator, signs) for value, spec in zip(arguments, specs, strict=True)]
 
 
 def _scale(function: FuncOp, value: BlockArgument, shape: Sequence[int]) -> float:
@@ -65,7 +70,9 @@ def _kind(function: FuncOp, value: BlockArgument) -> str:
     return argument_kind(function, value.index) or next(filter(None, marked), "")
 
 
-def _drawn(function: FuncOp, value: BlockArgument, spec: TensorSpec, generator: torch.Generator) -> torch.Tensor:
+def _drawn(
+    function: FuncOp, value: BlockArgument, spec: TensorSpec, generator: torch.Generator, signs: Signs
+) -> torch.Tensor:
     import torch
 
     shape, limit = tuple(spec.shape), index_limit(value)
@@ -78,34 +85,82 @@ def _drawn(function: FuncOp, value: BlockArgument, spec: TensorSpec, generator: 
     if limit is not None:
         return torch.randint(0, max(1, limit), shape, generator=generator).to(spec.dtype.torch)
     drawn = torch.randn(shape, generator=generator).mul_(_scale(function, value, shape))
-    return (drawn.abs_() if is_not_negative(value) else drawn).to(spec.dtype.torch)
+    return (drawn.abs_() if signs.is_not_negative(value) else drawn).to(spec.dtype.torch)
 
 
-def inputs_of_file(path: Path, specs: Sequence[TensorSpec]) -> list[torch.Tensor]:
-    """The arrays of an .npz file, in its order, as tensors of these specs; complex numbers as pairs of floats.
+def inputs_of_file(path: Path, specs: Sequence[TensorSpec], names: Sequence[str | None] = ()) -> list[torch.Tensor]:
+    """The tensors of a file as arguments of these specs; complex numbers are pairs of floats.
+
+    Args:
+        path: An .npz file, or one of a list of tensors that `torch.save` wrote.
+        specs: What the arguments are.
+        names: The names of the arguments. Arrays of these names are bound by name, and others in their order.
 
     Raises:
-        ArgumentError: It is no such file, or holds arrays of other shapes.
+        ArgumentError: It is no such file, or holds tensors of other shapes.
     """
-    import numpy
     import torch
 
-    try:
-        with numpy.load(path, allow_pickle=False) as loaded:
-            arrays = [loaded[name] for name in loaded.files]
-    except OSError:
-        raise
-    except Exception as error:  # numpy's reader raises various errors for other files
-        raise ArgumentError(f"{path} is no .npz file of arrays", help="`numpy.savez(file, x, y)` writes one") from error
-    arrays = [numpy.stack([each.real, each.imag], -1) if numpy.iscomplexobj(each) else each for each in arrays]
-    shapes = [tuple(each.shape) for each in arrays]
+    tensors = _in_order(tensors_of_file(path), names)
+    tensors = [torch.view_as_real(each) if each.is_complex() else each for each in tensors]
+    shapes = [tuple(each.shape) for each in tensors]
     if shapes != [tuple(spec.shape) for spec in specs]:
         raise ArgumentError(
             f"{path} holds arrays of shapes {[list(each) for each in shapes]}, and the arguments have "
             f"{[list(spec.shape) for spec in specs]}"
         )
-    tensors = [torch.from_numpy(each.copy()) for each in arrays]
     return [as_argument(each, spec, index, path) for index, (each, spec) in enumerate(zip(tensors, specs, strict=True))]
+
+
+def _in_order(tensors: Mapping[str, torch.Tensor], names: Sequence[str | None]) -> list[torch.Tensor]:
+    """Tensors in the order of the arguments, if each has the name of one; else in their own."""
+    if None not in names and len(names) == len(tensors) and set(names) == set(tensors):
+        return [tensors[name] for name in names if name is not None]
+    return [*tensors.values()]
+
+
+def tensors_of_file(path: Path) -> dict[str, torch.Tensor]:
+    """The tensors of a file by name; those of a list by their index.
+
+    Raises:
+        ArgumentError: It is no file of arrays or tensors, or one of something else than numbers.
+    """
+    import numpy
+    import torch
+
+    try:
+        with path.open("rb") as stream:  # numpy leaves a damaged file open that it opened itself
+            if _is_of_torch(stream):
+                loaded = torch.load(stream, weights_only=True)
+                tensors: dict[Any, Any] = dict(enumerate(loaded if isinstance(loaded, list | tuple) else [None]))
+            else:
+                with numpy.load(stream, allow_pickle=False) as arrays:
+                    tensors = {name: torch.from_numpy(arrays[name].copy()) for name in arrays.files}
+    except OSError:
+        raise
+    except Exception as error:  # the readers of numpy and torch raise various errors for other files
+        raise ArgumentError(f"{path} is no file of arrays of numbers or of tensors", help=_WRITTEN_BY) from error
+    if not all(isinstance(each, torch.Tensor) for each in tensors.values()):
+        raise ArgumentError(f"{path} does not hold a list of tensors", help=_WRITTEN_BY)
+    return {str(name): each for name, each in tensors.items()}
+
+
+def _is_of_torch(stream: BinaryIO) -> bool:
+    """Whether `torch.save` wrote a file: an archive with a pickle, and not of arrays alone."""
+    found = False
+    if zipfile.is_zipfile(stream):
+        with zipfile.ZipFile(stream) as archive:
+            found = any(name.endswith("/data.pkl") for name in archive.namelist())
+    stream.seek(0)
+    return found
+
+
+_WRITTEN_BY = "`numpy.savez(file, x, y)` or `torch.save([x, y], file)` writes one, in the order of the arguments"
+
+
+def names_of_arguments(function: FuncOp) -> list[str | None]:
+    """The names of the arguments that are tensors, as the text has them behind `%`."""
+    return [each.name_hint for each in function.body.block.args if isinstance(each.type, TensorType)]
 
 
 def as_argument(tensor: torch.Tensor, spec: TensorSpec, index: int, path: Path) -> torch.Tensor:

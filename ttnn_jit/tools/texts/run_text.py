@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -33,7 +32,8 @@ from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.target import PRESETS, SystemDesc, resolve_target
 from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.tools.module_interpreting import interpreted
-from ttnn_jit.tools.texts.inputs import draw_inputs, inputs_of_file, require_memory
+from ttnn_jit.tools.option_values import bounded_mesh, mesh_extents
+from ttnn_jit.tools.texts.inputs import draw_inputs, inputs_of_file, names_of_arguments, require_memory
 from ttnn_jit.tools.texts.recognition import target_of_dump
 from ttnn_jit.transforms import pipeline
 from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
@@ -80,6 +80,7 @@ def _results(options: argparse.Namespace, entries: Iterable[tuple[TextModule, st
         inputs = inputs_of(options, module, entry)
         program = module.program(entry)
         results = _interpreted(program, inputs) if options.interpret else program(*inputs)
+        _note_results(entry, results)
         found += _with_complex_numbers(module.functions[entry], results)
         if options.golden:
             _print_comparison(module, entry, inputs, options.report, results)
@@ -175,25 +176,12 @@ def mesh_of(chosen: str | None, module: ModuleOp) -> tuple[int, ...]:
         ArgumentError: The chosen ones are no extents.
     """
     if chosen is not None:
-        if not _MESH.fullmatch(chosen):
-            raise ArgumentError(f"--mesh takes extents such as 2x4, got {chosen!r}")
-        return _bounded(tuple(map(int, chosen.split("x"))))
+        return mesh_extents(chosen)
     declared = module.attributes.get("ttcore.meshes")
     if declared is not None:
         (meshes,) = value_of(declared).values()
-        return _bounded(tuple(meshes[0]["shape"]))
-    return _bounded(mesh_of_text(module))
-
-
-_MESH = re.compile(r"[1-9]\d*(x[1-9]\d*)?")
-MAX_DEVICES = 64
-"""A larger mesh is refused: every device is a part of one program."""
-
-
-def _bounded(mesh: tuple[int, ...]) -> tuple[int, ...]:
-    if math.prod(mesh) > MAX_DEVICES:
-        raise ArgumentError(f"the mesh has {math.prod(mesh)} devices, and at most {MAX_DEVICES} are run")
-    return mesh
+        return bounded_mesh(tuple(meshes[0]["shape"]))
+    return bounded_mesh(mesh_of_text(module))
 
 
 def inputs_of(options: argparse.Namespace, module: TextModule, entry: str) -> list[torch.Tensor]:
@@ -205,7 +193,7 @@ def inputs_of(options: argparse.Namespace, module: TextModule, entry: str) -> li
     specs: Sequence[TensorSpec] = module.program(entry).arguments
     require_memory(specs, location_of(module.functions[entry]))
     if options.inputs:
-        return inputs_of_file(options.inputs, specs)
+        return inputs_of_file(options.inputs, specs, names_of_arguments(module.functions[entry]))
     return draw_inputs(module.functions[entry], specs, options.seed)
 
 
@@ -226,6 +214,7 @@ def _print_comparison(
             run.compare_whole([(each,) for each in results])
     for each in compared:
         print(_line(each), file=sys.stderr)
+    _note_nans(compared)
     wrong = [each for each in compared if not each.matches]
     if wrong:
         first = wrong[0]
@@ -234,6 +223,30 @@ def _print_comparison(
             f"{len(wrong)} of {len(compared)} ops are not their goldens, the first `{name_of(first.op)}`: {reason}",
             location=location_of(first.op),
             help="`ttnn-jit bisect` writes it as a module of one op",
+        )
+
+
+MOSTLY = 0.5
+"""Of a result with a larger share of NaN, or of NaN and infinities, it is said that its agreement proves little."""
+
+
+def _note_results(entry: str, results: Sequence[torch.Tensor]) -> None:
+    """Says which results of a function are mostly no numbers."""
+    for index, each in enumerate(results):
+        share = 1.0 - int(each.isfinite().sum()) / each.numel() if each.numel() else 0.0
+        if share > MOSTLY:
+            print(f"note: {share:.0%} of result {index} of @{entry} is NaN or infinite", file=sys.stderr)
+
+
+def _note_nans(compared: Sequence[ComparedOp]) -> None:
+    """Says how many ops gave mostly NaN: that a golden has NaN there too says little of the op."""
+    mostly = [each for each in compared if each.nans > MOSTLY]
+    if mostly:
+        first = mostly[0].op
+        print(
+            f"note: {len(mostly)} of {len(compared)} ops give mostly NaN, the first `{name_of(first)}` at "
+            f"{location_of(first) or '-'}; other --inputs tell more of them",
+            file=sys.stderr,
         )
 
 

@@ -37,8 +37,6 @@ class EmitPy(Command):
 
     def check_constraints(self) -> None:
         """Finds the programs."""
-        if self["--loops"] < 1:
-            raise ArgumentError(f"--loops takes a number of at least 1, got {self['--loops']}")
         self._paths = self.files_of(lambda path: files_below(path, [PYTHON]), self["dylib"])
         self.artifacts.name_files(self._paths)
 

@@ -7,9 +7,15 @@ do instead.
 
 from __future__ import annotations
 
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.tools.option_values import one_of, target_name
 
 ALL_PROGRAMS = "all"
 ARTIFACTS = "ttrt-artifacts"
@@ -51,6 +57,7 @@ class Option:
         choices: The only values that it takes; None for any.
         without_effect: Why it chooses nothing here; empty if it does.
         refusal: Why it is refused where it is given, and what to do instead; empty if it is not.
+        check: Raises `ArgumentError` for a value of the kind that it does not take.
     """
 
     name: str
@@ -60,6 +67,7 @@ class Option:
     choices: tuple[str, ...] | None = None
     without_effect: str = ""
     refusal: str = ""
+    check: Callable[[Any], object] | None = None
 
     @property
     def is_argument(self) -> bool:
@@ -96,6 +104,41 @@ class CommandDeclaration:
         return next((each for each in self.options if each.attribute == wanted), None)
 
 
+def _at_least(least: int) -> Callable[[Any], None]:
+    """The check of a number."""
+
+    def check(value: Any) -> None:
+        if value < least:
+            raise ArgumentError(f"takes a number of at least {least}, got {value}")
+
+    return check
+
+
+def _require_schedule(value: str) -> None:
+    if value and not re.fullmatch(r"\d+:\d+(,\d+:\d+)*", value):
+        raise ArgumentError(f"takes `index:loop,...`, got {value!r}", help="such as 0:1,2:3")
+
+
+def perf_filters(value: str) -> list[str]:
+    """The filters of `perf` that a text names.
+
+    Raises:
+        ArgumentError: There is no such filter.
+    """
+    given = [each.strip().lower() for each in value.split(",") if each.strip()]
+    return [one_of(each, PERF_FILTERS, "filter") for each in given]
+
+
+def is_system_file(value: str) -> bool:
+    """Whether a system is named by a file, and not by a preset."""
+    return bool(value) and (os.sep in value or bool(Path(value).suffix))
+
+
+def _require_system(value: str) -> None:
+    if value and not is_system_file(value):
+        target_name(value)
+
+
 def _switch(name: str, meaning: str, *, without_effect: str = "", refusal: str = "") -> Option:
     return Option(name, bool, False, meaning, None, without_effect, refusal)
 
@@ -120,7 +163,7 @@ _NUMERICS = Option(
     "zero), or of a cpu",
     (CHIP, "cpu"),
 )
-_LOOPS = Option("--loops", int, 1, "how often each program runs")
+_LOOPS = Option("--loops", int, 1, "how often each program runs", check=_at_least(1))
 _PROGRAM = Option(
     "--program-index", ProgramNumber, ALL_PROGRAMS, f"the number of the program to run, or {ALL_PROGRAMS}"
 )
@@ -161,7 +204,9 @@ _RUN = (
     _BINARY, _CLEAN, _SAVE, _LOG, _FOLDER, _results("run"), _PROGRAM, _LOOPS, _NUMERICS,
     Option("--init", str, "randn", "how inputs are made; where it is given, no stored golden applies", INITIALIZERS),
     Option("--seed", int, 0, "the seed of the inputs; equal seeds give equal inputs"),
-    Option("--ones-density", int, 1, "of --init ones: one element in so many is 1, the others are 0"),
+    Option(
+        "--ones-density", int, 1, "of --init ones: one element in so many is 1, the others are 0", check=_at_least(1),
+    ),
     _switch("--identity", "the outputs must equal the inputs, by --rtol and --atol"),
     _switch("--non-zero", "no output may be all zero"),
     Option("--pcc", float, 0.99, "the least correlation of a result with its golden"),
@@ -169,7 +214,7 @@ _RUN = (
     Option("--atol", float, 1e-08, "absolute tolerance of goldens and of --identity"),
     Option("--rtol-allclose", float, 5e-02, "relative tolerance of the outputs of a .ttm"),
     Option("--atol-allclose", float, 1e-03, "absolute tolerance of the outputs of a .ttm"),
-    Option("--golden-diff-topk", int, 10, "how many of the largest differences are printed"),
+    Option("--golden-diff-topk", int, 10, "how many of the largest differences are printed", check=_at_least(0)),
     _ENABLE_GOLDEN, _DISABLE_GOLDEN,
     _switch("--save-golden-tensors", "save the goldens and the tensors that were compared with them"),
     _PRINT,
@@ -180,7 +225,7 @@ _RUN = (
     _BENCHMARK, _NO_CALLBACKS, _IGNORE_VERSION,
     Option(
         "--dirty-tensor-schedule", str, "", "`index:loop,...`: inputs that count as changed before a loop",
-        without_effect="nothing is kept of an input between two loops",
+        without_effect="nothing is kept of an input between two loops", check=_require_schedule,
     ),
     *_KERNELS,
     _switch("--load-kernels-from-disk", "the older name of --load-kernels", without_effect=_NO_KERNELS),
@@ -204,6 +249,7 @@ _PERF = (
     Option(
         "--filter", str, "",
         f"operations to leave out of one more file: {', '.join(PERF_FILTERS)}, separated by commas",
+        check=perf_filters,
     ),
     _ENABLE_GOLDEN, _DISABLE_GOLDEN, _MEMORY, _BENCHMARK, _NO_CALLBACKS, _IGNORE_VERSION,
     *_KERNELS,
@@ -235,7 +281,10 @@ COMMANDS = {
             (
                 _CLEAN, _SAVE, _LOG, _FOLDER, _results("query"),
                 _switch("--quiet", "do not print the description"),
-                Option("--target", str, "", "describe this preset, or the system of this file, instead"),
+                Option(
+                    "--target", str, "", "describe this preset, or the system of this file, instead",
+                    check=_require_system,
+                ),
                 _ETH_DISPATCH,
             ),
         ),

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import difflib
+import math
 from typing import Any, NoReturn
 
 from ttnn_jit.diagnostics.errors import ArgumentError, TtnnJitError
+from ttnn_jit.tools.option_values import argument_type
 from ttnn_jit.tools.ttrt.option_declarations import ALL_PROGRAMS, CommandDeclaration, Option, ProgramNumber
 
 
@@ -46,11 +49,20 @@ def value_of(option: Option, given: Any) -> Any:
             ProgramNumber: f"the number of a program, or {ALL_PROGRAMS}",
         }
         raise ArgumentError(f"{option.name} takes {kinds[option.kind]}, got {given!r}") from None
+    if option.kind is float and math.isnan(value):
+        raise ArgumentError(f"{option.name} takes a number, got {given!r}")
+    if option.check is not None:
+        try:
+            option.check(value)
+        except ArgumentError as error:
+            raise ArgumentError(f"{option.name} {error.message}", help=error.help) from None
     if option.choices is None:
         return value
     chosen = value.strip().lower()
     if chosen not in option.choices:
-        raise ArgumentError(f"{option.name} takes one of {', '.join(option.choices)}, got {given!r}")
+        near = difflib.get_close_matches(chosen, option.choices, n=1)
+        hint = f"did you mean {near[0]}?" if near else None
+        raise ArgumentError(f"{option.name} takes one of {', '.join(option.choices)}, got {given!r}", help=hint)
     return chosen
 
 
@@ -72,14 +84,9 @@ def _add_option(parser: argparse.ArgumentParser, option: Option) -> None:
         parser.add_argument(option.name, action="store_const", const=True, help=text)
         return
 
-    def parsed(given: str) -> Any:
-        try:
-            return value_of(option, given)
-        except ArgumentError as error:
-            raise argparse.ArgumentTypeError(error.message) from None
-
     metavar = None if option.choices is None else "{" + ",".join(option.choices) + "}"
-    parser.add_argument(option.name, type=parsed, metavar=metavar, help=text)
+    read = argument_type(lambda given: value_of(option, given))
+    parser.add_argument(option.name, type=read, metavar=metavar, help=text)
 
 
 def one_line(error: BaseException) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.tools.ttrt.option_declarations import COMMANDS, PERF_FILTERS
+from ttnn_jit.tools.ttrt.option_declarations import COMMANDS, PERF_FILTERS, perf_filters
 from ttnn_jit.tools.ttrt.run_command import Run
 
 if TYPE_CHECKING:
@@ -36,10 +35,7 @@ class Perf(Run):
 
     def check_constraints(self) -> None:
         """Finds the binaries, and looks at the filters."""
-        self._filters = [each.strip().lower() for each in self["--filter"].split(",") if each.strip()]
-        for each in self._filters:
-            if each not in PERF_FILTERS:
-                raise ArgumentError(f"--filter takes {', '.join(PERF_FILTERS)}, separated by commas, got {each!r}")
+        self._filters = perf_filters(self["--filter"])
         super().check_constraints()
         self._timers: dict[str, OperationTimer] = {}
 

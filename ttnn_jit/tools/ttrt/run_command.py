@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from ttnn_jit.tools.ttrt.runs.submitted_programs import Hooks, Submitted
     from ttnn_jit.ttmlir.ttmlir_runtime.submission import Device
 
-_SCHEDULE = re.compile(r"\d+:\d+(,\d+:\d+)*")
 WARM_UP_LOOPS = 2
 
 
@@ -38,12 +36,6 @@ class Run(Command):
 
     def check_constraints(self) -> None:
         """Finds the binaries, and looks at options that belong together."""
-        _require_number("--loops", self["--loops"], 1)
-        _require_number("--golden-diff-topk", self["--golden-diff-topk"], 0)
-        if self["--dirty-tensor-schedule"] and not _SCHEDULE.fullmatch(self["--dirty-tensor-schedule"]):
-            raise ArgumentError(
-                f"--dirty-tensor-schedule takes `index:loop,...`, got {self['--dirty-tensor-schedule']!r}"
-            )
         self.query = Query({"--quiet": True}, self.logger, self.artifacts)
         self.binaries: list[Binary] = []
         self._paths = self.files_of(lambda path: files_below(path, BINARIES), self["binary"])
@@ -242,8 +234,3 @@ def _used(view: dict[str, Any]) -> str:
         if isinstance(each, dict) and "num_banks" in each
     }
     return ", ".join(f"{nbytes:,} bytes of a bank of {name}" for name, nbytes in used.items() if nbytes) or "nothing"
-
-
-def _require_number(name: str, value: int, least: int) -> None:
-    if value < least:
-        raise ArgumentError(f"{name} takes a number of at least {least}, got {value}")

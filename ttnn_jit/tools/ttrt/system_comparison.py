@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.specs.target import SystemDesc, read_target, resolve_target
 from ttnn_jit.tools.ttrt.found_files import SYSTEM
+from ttnn_jit.tools.ttrt.option_declarations import is_system_file
 
 if TYPE_CHECKING:
     from ttnn_jit.ttmlir.ttmlir_runtime.described_systems import SystemDescription
@@ -61,7 +61,7 @@ def described_system(chosen: str = "") -> SystemDescription | CpuDescription:
     """
     from ttnn_jit.ttmlir.ttmlir_runtime.described_systems import SystemDescription, load_system_desc_from_path
 
-    is_file = bool(chosen) and (os.sep in chosen or bool(Path(chosen).suffix))
+    is_file = is_system_file(chosen)
     if is_file and chosen.endswith(SYSTEM):
         return load_system_desc_from_path(chosen)
     target = read_target(chosen) if is_file else resolve_target(chosen or None)

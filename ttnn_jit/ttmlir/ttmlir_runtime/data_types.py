@@ -57,3 +57,8 @@ def on_device(tensor: torch.Tensor) -> torch.Tensor:
 def device_dtype(dtype: torch.dtype) -> torch.dtype:
     """The dtype that a tensor has on a device."""
     return _ON_DEVICE.get(dtype, dtype)
+
+
+def program_dtype(kind: DataType) -> torch.dtype:
+    """The dtype in which a program takes its inputs of this one: block floats are passed as floats."""
+    return TORCH_DTYPES.get(kind, torch.float32)

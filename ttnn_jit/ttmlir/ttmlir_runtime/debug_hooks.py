@@ -10,6 +10,7 @@ import torch
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
+from ttnn_jit.binaries.tables_to_module import HELD_NUMBER
 from ttnn_jit.compiler.texts.text_steps import OnDevices, OpWatcher, SteppedRun
 from ttnn_jit.dialects.spelling.naming import names_around
 from ttnn_jit.dialects.text.printer import op_text
@@ -198,7 +199,7 @@ class _HookedRun(OpWatcher):
         self._call_around(self._hooks.post_op, op)
 
     def _call_around(self, hook: Hook | None, op: Operation) -> None:
-        if hook is None:
+        if hook is None or HELD_NUMBER in op.attributes:
             return
         context, op_context = self._programs[-1], OpContext(op)
         DebugHooks.running = self._submitted, op_context
@@ -222,7 +223,7 @@ def walk_program(binary: Binary, program_index: int, visit: Callable[[OpContext]
     """Call `visit` with every operation of a program, outer ones first, without running it."""
     function: FuncOp = binary.text_module.functions[binary.names[program_index]]
     for op in function.body.walk():
-        if not isinstance(op, ReturnOp):
+        if not isinstance(op, ReturnOp) and HELD_NUMBER not in op.attributes:
             visit(OpContext(op))
 
 

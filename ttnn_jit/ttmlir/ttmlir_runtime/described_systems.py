@@ -8,6 +8,7 @@ from typing import Any
 
 from ttnn_jit.binaries.system_trees import system_file
 from ttnn_jit.schemas.binary_file import identifier_of
+from ttnn_jit.schemas.json_text import json_text
 from ttnn_jit.specs.target import SystemDesc, read_target
 from ttnn_jit.ttmlir.ttmlir_runtime.described_files import FileOfBytes
 
@@ -32,6 +33,10 @@ class SystemDescription(FileOfBytes):
     def tree(self) -> dict[str, Any]:
         """All that it says, in the form of `flatc`."""
         return self._tree
+
+    def get_system_desc_as_json(self) -> str:
+        """The system alone, as a binary gives that for which it was compiled."""
+        return json_text(self._tree.get("system_desc", {}))
 
 
 def load_system_desc_from_path(path: str, *, ignore_version: bool = False) -> SystemDescription:

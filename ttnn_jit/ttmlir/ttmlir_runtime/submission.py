@@ -14,7 +14,7 @@ import torch
 from ttnn_jit.sessions.text_runs import compare_run, run_text
 from ttnn_jit.specs.target import resolve_target
 from ttnn_jit.ttmlir.ttmlir_runtime import chosen_layouts as test
-from ttnn_jit.ttmlir.ttmlir_runtime.data_types import TORCH_DTYPES, DataType, device_dtype, on_device
+from ttnn_jit.ttmlir.ttmlir_runtime.data_types import TORCH_DTYPES, DataType, device_dtype, on_device, program_dtype
 from ttnn_jit.ttmlir.ttmlir_runtime.debug_hooks import (
     CallbackContext,
     DebugHooks,
@@ -358,7 +358,7 @@ def to_layout(tensor: Tensor, device: Device, layout: Layout, retain: bool | Non
     if tensor.has_layout(layout):
         return tensor
     Conversions.count += 1
-    wanted = TORCH_DTYPES.get(layout.dtype)
+    wanted = program_dtype(layout.dtype)
     # A program may take more dtypes than tensors of ttnn have: a tensor of one of these stays as it is.
     is_same = wanted is None or not wanted.is_floating_point or device_dtype(tensor.first.dtype) == wanted
     moved = Tensor([each.clone() if is_same else each.to(wanted) for each in tensor.shards], layout)

@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.foreign.pytrees import leaves
-from ttnn_jit.golden.distances import unit_of_block
+from ttnn_jit.golden.distances import elements_at, unit_of_block
 from ttnn_jit.golden.verdict import Tolerance
 from ttnn_jit.ops.language.operation import OperandSpec
 from ttnn_jit.process.dataclass import dataclass
@@ -119,7 +119,13 @@ class JudgedCall:
         return _SUM_ERROR if found is None else _SUM_ERROR + _PRODUCT_ERROR_FACTOR * found.error
 
     def noise(
-        self, output: int, error: float, *, narrows: bool = True, exact: torch.Tensor | None = None
+        self,
+        output: int,
+        error: float,
+        *,
+        narrows: bool = True,
+        exact: torch.Tensor | None = None,
+        places: torch.Tensor | None = None,
     ) -> Iterator[torch.Tensor]:
         """Per element of a result, its change if operands change by the relative `error`, or in torch's float32.
 
@@ -132,28 +138,41 @@ class JudgedCall:
             error: The relative change.
             narrows: Whether the operation computes in float32.
             exact: The golden of the result; None: it is computed.
+            places: The elements that are asked, by their places in row-major order; None: all of them.
         """
         import torch
 
         generator = torch.Generator().manual_seed(0)  # leaves torch's global generator unchanged
-        exact = self._result(self.golden, output) if exact is None else exact
+        exact = elements_at(self._result(self.golden, output) if exact is None else exact, places)
         allowed = error * exact.abs().nan_to_num(nan=0.0, posinf=0.0)
         overflows = torch.zeros_like(exact, dtype=torch.bool)
-        for change in (_narrow, _magnitude, _flushed) if narrows else ():
-            other = self._result(self._changed(partial(_by_parts, change)), output)
-            overflows |= exact.isfinite() & ~other.isfinite() | ~exact.isnan() & other.isnan()
-            if change is _narrow:
-                allowed.add_(_distance(other, exact, 0.0), alpha=_FLOAT32_ERROR_FACTOR)
+        if narrows:
+            other = elements_at(self._result(self._changed(partial(_by_parts, _narrow)), output), places)
+            overflows |= _is_beyond(other, exact)
+            allowed.add_(_distance(other, exact, 0.0), alpha=_FLOAT32_ERROR_FACTOR)
+            del other
         if narrows and self.on_chip:  # a chip turns NaN into infinity between steps
             overflows |= exact.isnan()
         blocks = [spec.dtype.traits.magnitude_bits for spec in self.specs if isinstance(spec, TensorSpec)]
         perturb = partial(_perturbed, error, generator, max(blocks) if self.on_chip else 0)
         perturb = perturb if self.on_chip else partial(_by_parts, perturb)  # elements of a block depend on each other
         spread = torch.zeros_like(exact)
-        for _ in range(_PERTURBATIONS):
-            moved = _distance(self._result(self._changed(perturb), output), exact, _LARGEST)
+        for number in range(_PERTURBATIONS):
+            if narrows and number == 1:  # the first estimate suffices for most results
+                overflows |= self._overflows(output, exact, places)
+            moved = _distance(elements_at(self._result(self._changed(perturb), output), places), exact, _LARGEST)
             torch.maximum(spread, moved, out=spread)
+            del moved
             yield (allowed + spread).masked_fill_(overflows, torch.inf)
+
+    def _overflows(self, output: int, exact: torch.Tensor, places: torch.Tensor | None) -> torch.Tensor:
+        """Where sums overflow in float32 in some order, or products of flushed operands are NaN."""
+        large = self._changed(partial(_by_parts, _magnitude))
+        beyond = _is_beyond(elements_at(self._result(large, output), places), exact)
+        flushed = self._changed(partial(_by_parts, _flushed))
+        if not all(map(_is_same, flushed.operands, self.golden.operands)):
+            beyond |= _is_beyond(elements_at(self._result(flushed, output), places), exact)
+        return beyond
 
     def _changed(self, change: Callable[[torch.Tensor], torch.Tensor]) -> GoldenCall:
         import torch
@@ -183,6 +202,18 @@ def _by_parts(change: Callable[[torch.Tensor], torch.Tensor], value: torch.Tenso
     for number, part in enumerate(others, 1):
         found[number * _PART : (number + 1) * _PART] = change(part)
     return found.reshape(value.shape)
+
+
+def _is_beyond(other: torch.Tensor, exact: torch.Tensor) -> torch.Tensor:
+    """Where a changed result is no number, or no finite one, and the golden is."""
+    return exact.isfinite() & ~other.isfinite() | ~exact.isnan() & other.isnan()
+
+
+def _is_same(changed: Any, value: Any) -> bool:
+    """Whether an operand was not changed."""
+    import torch
+
+    return changed is value or (isinstance(value, torch.Tensor) and torch.equal(changed, value))
 
 
 def _distance(one: torch.Tensor, exact: torch.Tensor, infinite: float) -> torch.Tensor:

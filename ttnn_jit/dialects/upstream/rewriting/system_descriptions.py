@@ -9,6 +9,7 @@ from functools import cache
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Attribute
 
+from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dialects.ttcore import SYSTEM_DESC
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import parsed
 from ttnn_jit.dialects.upstream.rewriting.rewriter import AUGUST, Rewriter, operation_kind
@@ -135,10 +136,14 @@ def register_device(
         rewriter: Counts the change.
         topology: How the devices along each axis are linked; empty for none.
         is_mock: Whether only architecture and grid are the target's, and other numbers those of tt-mlir's mock.
+
+    Raises:
+        ArgumentError: An extent of the mesh is not positive, or the mesh has more than `MAX_DEVICES` devices.
     """
     shape = (
         tuple(mesh) or _mesh_of(module) or (target.mesh if target is not None and math.prod(target.mesh) > 1 else ())
     )
+    _require_mesh(shape)
     arch, grid = ("wormhole_b0", (8, 8)) if target is None else (target.arch, target.grid)
     if target is not None or SYSTEM_DESC not in module.attributes:
         chips = math.prod(shape)
@@ -160,6 +165,20 @@ def register_device(
     else:
         insert_before(made, block.first_op)
     rewriter.changes += 1
+
+
+MAX_DEVICES = 2**12
+"""A larger mesh is refused: a system description has a text for each device."""
+
+
+def _require_mesh(shape: Sequence[int]) -> None:
+    extents = "x".join(map(str, shape))
+    if min(shape, default=1) < 1:
+        raise ArgumentError(f"a mesh has positive extents, got {extents}")
+    if math.prod(shape) > MAX_DEVICES:
+        raise ArgumentError(
+            f"the mesh {extents} has {math.prod(shape):,} devices, and at most {MAX_DEVICES:,} are taken"
+        )
 
 
 def _mesh_of(module: ModuleOp) -> tuple[int, ...]:

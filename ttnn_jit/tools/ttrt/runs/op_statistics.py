@@ -8,9 +8,10 @@ from typing import Any
 
 from xdsl.dialects.func import CallOp, ReturnOp
 
-from ttnn_jit.dialects.text_calls.op_calls import is_only_a_number, read_op
+from ttnn_jit.dialects.text_calls.op_calls import read_op
 from ttnn_jit.dialects.text_calls.tensor_types import dtype_in_text, is_tensor
 from ttnn_jit.dialects.text_calls.text_attributes import name_of
+from ttnn_jit.dialects.text_calls.uncomputed_ops import is_only_a_number
 from ttnn_jit.ops.families.text_operation import Role
 
 
