@@ -191,6 +191,13 @@ def program_plan(host: HostPlan, named: Sequence[tuple[str, int, tuple[int, ...]
     )
 
 
+LEAST_SHARED_BYTES = 64 << 10
+"""Buffers of fewer bytes have a storage of their own.
+
+Together they take little, and short launches that share no memory are groups, which threads share.
+"""
+
+
 def _storages(
     host: HostPlan, touched: Runs, buffers: Mapping[PlanValue, PlanValue], order: Sequence[PlanValue]
 ) -> tuple[int, ...]:
@@ -198,16 +205,25 @@ def _storages(
 
     A value in L1 has its own: its device charges the bytes of its shards to cores.
     """
-    demands = {each: Demand(_bytes_of(each.spec), host.positions.get(each)) for each in order if not in_l1(each.spec)}
+    demands = {
+        each: Demand(nbytes, host.positions.get(each))
+        for each in order
+        if not in_l1(each.spec) and (nbytes := _bytes_of(each.spec)) is not None
+    }
     found = storage_of(touched, buffers, demands)
     numbers = {storage: number for number, storage in enumerate(dict.fromkeys(map(found.__getitem__, order)))}
     return tuple(numbers[found[each]] for each in order) if len(numbers) < len(order) else ()
 
 
-def _bytes_of(spec: TensorSpec) -> int:
-    """The bytes of a buffer; of a spec with extents, those of the compiled size."""
+def _bytes_of(spec: TensorSpec) -> int | None:
+    """The bytes of a buffer, None if they are few; of a spec with extents, which may grow, those of the compiled size.
+
+    A template so has the storages of the size that was compiled; each has the bytes of its largest buffer at any size.
+    """
     sizes = sizes_in(spec)
-    return (with_sizes(spec, tuple(map(hint_of, sizes))) if is_symbolic(sizes) else spec).nbytes
+    if is_symbolic(sizes):
+        return with_sizes(spec, tuple(map(hint_of, sizes))).nbytes
+    return spec.nbytes if spec.nbytes >= LEAST_SHARED_BYTES else None
 
 
 SMALL_BYTES = 256 << 10

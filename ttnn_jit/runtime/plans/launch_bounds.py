@@ -168,18 +168,18 @@ class _Checker:
 
     def _count(self, index: int, items: int) -> None:
         unwritten = self._unwritten
-        if self._memory_of:
-            self._hold(index)
+        if self._memory_of and self._holders.get(self._memory_of[index]) != index:
+            self._give_memory_to(index)
         unwritten[index] = unwritten.get(index, 0) - items
         if unwritten[index] <= 0:
             del unwritten[index]
 
-    def _hold(self, index: int) -> None:
-        """Note that a buffer is written, so that another one with the same memory loses its elements."""
+    def _give_memory_to(self, index: int) -> None:
+        """A buffer is written whose memory another one may hold, which loses its elements."""
         memory = self._memory_of[index]
-        other = self._holders.get(memory, index)
+        other = self._holders.get(memory)
         self._holders[memory] = index
-        if other == index:
+        if other is None:
             return
         if other not in self._unwritten:
             self.lost.add(other)

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -101,7 +101,8 @@ class ProgramPlan:
         whole: The inputs that are one tensor for the whole mesh.
         exchanges: The exchanges with other ranks, in order.
         storages: Per intermediate the number of its storage, counted from the first; () if each has its own. A storage
-            has the bytes of its largest intermediate. Those in L1, and those of several devices, share none.
+            has the bytes of its largest intermediate. Intermediates in L1, of several devices, of one launch, of one
+            repeat or of one exchange share none.
     """
 
     name: str
@@ -171,6 +172,17 @@ class ProgramPlan:
                 raise InternalError(f"program {self.name}: buffers in L1 share a storage")
             if self.positions and self.positions[index] != self.positions[other]:
                 raise InternalError(f"program {self.name}: buffers of several devices share a storage")
+        for used in self._used_together() if self.storages else ():
+            if len({self.memory_of[index] for index in used}) < len(used):
+                raise InternalError(f"program {self.name}: buffers that are used together share a storage")
+
+    def _used_together(self) -> Iterator[set[int]]:
+        """The buffers of each launch outside of repeats, of all launches of each repeat, and of each exchange."""
+        buffers = range(len(self.buffers))
+        for launch in self.launches:
+            yield {index for each, _ in launches_in((launch,)) for index in each.operands if index in buffers}
+        for exchange in self.exchanges:
+            yield {each.buffer for each in (*exchange.read, *exchange.written) if each.buffer in buffers}
 
     def _check_launches(self) -> None:
         made = range(len(self.inputs), len(self.buffers))
