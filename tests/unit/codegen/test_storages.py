@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 
 from tests.unit.codegen.programs import assert_same_bits, run_plan
 from ttnn_jit import jit, ttnn
+from ttnn_jit.codegen.blocking import attention_row_blocking
 from ttnn_jit.codegen.fusion.buffer_reuse import TRIED_STORAGES, Demand, buffer_of, storage_of
 from ttnn_jit.codegen.host import host_program
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
 from ttnn_jit.compiler.driver import compile_program
+from ttnn_jit.runtime.plans.launches import Repeat
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 
@@ -112,6 +114,27 @@ def arrays_of(tensors):
 def test_no_bit_depends_on_what_other_buffers_left_in_a_storage(target):
     program, tensors = program_of(layers, *SHAPES, target=target)
     plan = program.plan
+    assert len(plan.scratch) < len(plan.intermediates)
+    runs = (run_plan(plan, program.objects, arrays_of(tensors), in_storages=each) for each in (False, True))
+    (alone,), (shared,) = runs
+    assert_same_bits(shared, alone)
+
+
+@pytest.mark.usefixtures("shares_small_buffers")
+def test_loops_over_blocks_keep_their_values_in_storages(monkeypatch):
+    monkeypatch.setattr(attention_row_blocking, "least_bytes", lambda: 0.0)
+    monkeypatch.setattr(attention_row_blocking, "BLOCK_BYTES", 0)
+    monkeypatch.setattr(attention_row_blocking, "_ROWS", 3)
+
+    def attention(x, first, second, third, last):
+        q, k, v = (ttnn.matmul(x, each) for each in (first, second, third))
+        scores = ttnn.softmax(ttnn.matmul(q, k, transpose_b=True), -1)
+        return ttnn.softmax(ttnn.matmul(ttnn.matmul(scores, v), last), -1)
+
+    weights = (8, 10), (8, 10), (8, 12), (12, 7)
+    program, tensors = program_of(attention, (2, 3, 10, 8), *weights)
+    plan = program.plan
+    assert any(isinstance(each, Repeat) for each in plan.launches)
     assert len(plan.scratch) < len(plan.intermediates)
     runs = (run_plan(plan, program.objects, arrays_of(tensors), in_storages=each) for each in (False, True))
     (alone,), (shared,) = runs

@@ -58,11 +58,11 @@ def loop(operands, extent=8, offsets=(), written=1):
     return Launch("k", tuple(operands), (extent, *(1 for _ in operands)), 1, written, offsets)
 
 
-def grouped(launches, same=None, nanoseconds=LONG, is_cut=False, positions=()):
+def grouped(launches, same=None, nanoseconds=LONG, is_cut=False, positions=(), mixed=()):
     """The chunks of each group of launches over 100 buffers."""
     timed = [TimedLaunch(each, (), nanoseconds, is_cut) for each in launches]
     memory_of = [(same or {}).get(index, index) for index in range(100)]
-    return [own.chunks for own in groups_of(timed, Memories(100, memory_of, positions=positions))]
+    return [own.chunks for own in groups_of(timed, Memories(100, memory_of, mixed, positions))]
 
 
 def one_by_one(*numbers):
@@ -90,6 +90,15 @@ def test_a_result_in_the_memory_of_an_input_is_that_input():
     assert grouped(launches, {6: 1}) == [one_by_one(0, 1)]
     assert grouped(launches, {6: 0}) == []
     assert grouped(launches, {5: 1}) == []
+
+
+def test_buffers_of_one_storage_are_not_used_at_the_same_time():
+    same = {51: 50}
+    assert grouped([loop((0, 50)), loop((51, 1))], same, mixed={50}) == []
+    assert grouped([loop((50, 0)), loop((1, 51))], same, mixed={50}) == []
+    assert grouped([loop((50, 0)), loop((51, 1))], same, mixed={50}) == [one_by_one(0, 1)]
+    parts = [loop((0, 50), offsets=(0, 0)), loop((1, 51), offsets=(0, 80))]
+    assert grouped(parts, same, mixed={50}) == []  # elements of two types are at other bytes
 
 
 def test_parts_of_a_buffer_may_be_written_at_the_same_time():
