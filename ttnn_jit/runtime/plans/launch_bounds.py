@@ -168,19 +168,17 @@ class _Checker:
 
     def _count(self, index: int, items: int) -> None:
         unwritten = self._unwritten
-        if self._memory_of and self._holders.get(self._memory_of[index]) != index:
+        if self._memory_of and self._holders.setdefault(self._memory_of[index], index) != index:
             self._give_memory_to(index)
         unwritten[index] = unwritten.get(index, 0) - items
         if unwritten[index] <= 0:
             del unwritten[index]
 
     def _give_memory_to(self, index: int) -> None:
-        """A buffer is written whose memory another one may hold, which loses its elements."""
+        """A buffer is written whose memory another one holds, which loses its elements."""
         memory = self._memory_of[index]
-        other = self._holders.get(memory)
+        other = self._holders[memory]
         self._holders[memory] = index
-        if other is None:
-            return
         if other not in self._unwritten:
             self.lost.add(other)
         self._unwritten[other] = _items_to_write(self._buffers[other])

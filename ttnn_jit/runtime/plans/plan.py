@@ -39,6 +39,7 @@ _OF_ANY_SIZE = (
     "whole",
     "storages",
     "memory_of",
+    "mixed_memory",
 )
 
 _MAX_RUNS = 1 << 16
