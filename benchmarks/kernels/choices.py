@@ -174,7 +174,7 @@ class Compiled:
         (native,) = Program(code.plan, objects, built_for=host_cpu()).native
         assert native is not None
         self._native = native
-        self._between = [HOST_POOL.allocate(spec.nbytes) for spec in code.plan.intermediates]
+        self._between = [HOST_POOL.allocate(spec.nbytes) for spec in code.plan.scratch]
         self._arguments = (0, native.table, *addresses, *(each.address for each in self._between))
 
     def __call__(self) -> None:

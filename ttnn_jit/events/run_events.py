@@ -99,7 +99,8 @@ class Launch(Event):
 
     Attributes:
         kernels: The kernels in the order of their launches.
-        scratch_nbytes: The bytes of its intermediate values.
+        scratch_nbytes: The bytes of the memory of its intermediate values, which those that are never live at the same
+            time share.
     """
 
     kind: ClassVar[str] = "launch"

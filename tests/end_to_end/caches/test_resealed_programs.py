@@ -20,6 +20,7 @@ from tests.sampling import drawn
 from ttnn_jit import ttnn
 from ttnn_jit.cache.disk import PROGRAM, store_of
 from ttnn_jit.codegen.blocking import attention_row_blocking
+from ttnn_jit.codegen.host import host_program
 from ttnn_jit.compiler import stored_programs
 from ttnn_jit.diagnostics.errors import InternalError, ProgramFormatError
 from ttnn_jit.runtime.native import native
@@ -136,6 +137,48 @@ def test_code_with_unresolved_symbols_is_refused_before_it_runs(symbol, tmp_path
         resealed.run(0, 0)
 
 
+WRONG_STORAGES = ([0] * 7, [-1, 1, 0, 1, 0, 1, 0], [0, 1], "0101010", [0, 1 << 70, 0, 1, 0, 1, 0], [None] * 7, 3)
+
+
+@pytest.fixture
+def of_storages(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return in_storages()
+
+
+def test_a_program_with_wrong_storages_is_refused(of_storages):
+    header, blobs = program_format.unpack(of_storages.to_bytes())
+    assert Program.from_bytes(program_format.pack(header, blobs)).plan == of_storages.plan
+    for storages in WRONG_STORAGES:
+        header["plan"]["storages"] = storages
+        with pytest.raises(ProgramFormatError):
+            Program.from_bytes(program_format.pack(header, blobs))
+
+
+def test_a_program_with_other_storages_is_refused_or_has_the_same_bits(of_storages):
+    draw, plan = random.Random(0), of_storages.plan
+    tensors = [torch.randn(tuple(spec.shape)) for spec in plan.inputs]
+
+    def results(program):
+        found = [torch.empty(tuple(spec.shape)) for spec in plan.outputs]
+        program.run(*(each.data_ptr() for each in (*tensors, *found)))
+        return found
+
+    expected, accepted = results(of_storages), 0
+    header, blobs = program_format.unpack(of_storages.to_bytes())
+    for _ in range(200):
+        count = draw.randint(2, 6)
+        given = [draw.randrange(count) for _ in plan.intermediates]
+        header["plan"]["storages"] = [[*dict.fromkeys(given)].index(each) for each in given]
+        try:
+            program = Program.from_bytes(program_format.pack(header, blobs))
+        except ProgramFormatError:
+            continue
+        accepted += 1
+        assert all(map(torch.equal, results(program), expected))
+    assert 5 < accepted < 150
+
+
 @pytest.mark.parametrize("damage", ["an extent beyond the shapes", "a smaller input", "a result with strides"])
 def test_a_stored_program_that_was_resealed_is_compiled_anew(damage):
     function = ttnn_jit.jit()(lambda x, row: row_scaled(x, row))
@@ -207,6 +250,22 @@ def in_blocks():
     return program
 
 
+def in_storages():
+    """A program whose buffers, of several widths, share storages."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(host_program, "LEAST_SHARED_BYTES", 0)
+        tensors = [torch.randn(shape) for shape in ((5, 6), (6, 20), (20, 9), (9, 12), (12, 3))]
+        program = compiled(narrower, *tensors)
+    assert program.plan.storages
+    return program
+
+
+def narrower(x, *weights):
+    for weight in weights:
+        x = ttnn.softmax(ttnn.matmul(x, weight), -1)
+    return x
+
+
 def damage_and_run(seed, count):
     """Runs in its own process, because an access beyond an operand kills it."""
     draw = random.Random(seed)
@@ -216,12 +275,14 @@ def damage_and_run(seed, count):
         compiled(row_scaled, torch.randn(3, 7, 9).bfloat16(), torch.randn(1).bfloat16()),
         compiled(programs.add_mul_exp_sigmoid, torch.randn(7, 5), rows),
         in_blocks(),
+        in_storages(),
     ]
     accepted = 0
     for number in range(count):
         header, blobs = program_format.unpack(saved[number % len(saved)].to_bytes())
         for _ in range(draw.randint(1, 3)):
-            part = draw.choice(["launches", "launches", "inputs", "outputs", "intermediates", "results"])
+            parts = ["launches", "launches", "inputs", "outputs", "intermediates", "results"]
+            part = draw.choice([*parts, *(["storages"] * 3 if "storages" in header["plan"] else [])])
             header["plan"][part] = damaged_json(draw, header["plan"][part])
         try:
             program = Program.from_bytes(program_format.pack(header, blobs))

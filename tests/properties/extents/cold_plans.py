@@ -208,11 +208,13 @@ def _examples_of(operation: Operation) -> Iterator[tuple[Sequence[Shape], Sequen
 
 
 def without_shared_buffers(monkeypatch: Any) -> None:
-    """From now on, every intermediate of a plan has its own buffer.
+    """From now on, every intermediate of a plan has its own buffer, and that its own storage.
 
     A template shares buffers whose specs are equal as expressions, a cold compile also those that happen to be equal.
+    The storages of a template are those of the size for which it was compiled.
     """
     monkeypatch.setattr(host_program, "buffer_of", lambda _, specs: {value: value for value in specs})
+    monkeypatch.setattr(host_program, "storage_of", lambda _, buffers, __: {each: each for each in buffers.values()})
 
 
 def with_fixed_numbers(monkeypatch: Any) -> None:

@@ -109,18 +109,40 @@ def _start(spec: TensorSpec) -> int:
     return sum((extent - 1) * -stride for extent, stride in pairs if stride < 0 and extent)
 
 
-def run_plan(plan: ProgramPlan, objects, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """The results of a program, by the kernels in `objects`."""
+def run_plan(plan: ProgramPlan, objects, inputs: Sequence[np.ndarray], *, in_storages=False) -> list[np.ndarray]:
+    """The results of a program, by the kernels in `objects`.
+
+    Every intermediate has memory of its own; or, `in_storages`, that of its storage, in which a buffer that gets it
+    finds bytes of 255, NaN for most types.
+    """
     buffers = [stored(values, spec) for values, spec in zip(inputs, plan.inputs, strict=True)]
-    buffers += [_fresh(spec) for spec in plan.buffers[len(inputs) :]]
+    buffers += [_fresh(spec) for spec in plan.outputs]
+    storages = [_block(spec.nbytes) for spec in plan.scratch] if in_storages else None
+    for spec, memory in zip(plan.intermediates, plan.memory_of[len(buffers) :], strict=True):
+        buffers.append(
+            _fresh(spec) if storages is None else _view(storages[memory - len(inputs) - len(plan.outputs)], spec)
+        )
     buffers += [np.array([each.bits], np.uint32) for each in plan.constants]
     guards = [buffer.copy() for buffer in buffers]
+    holders: dict[int, int] = {}
     for launch in unrolled(plan):
+        for k in launch.operands[-launch.written :] if storages is not None else ():
+            _give(storages, plan, k, holders)
         run = emulate_kernel if is_foreign(objects[launch.kernel]) else run_kernel
         run(launch, plan, objects[launch.kernel], buffers)
+        for number, k in holders.items():
+            assert (storages[number][plan.buffers[k].nbytes :] == 255).all(), "a launch wrote behind its buffer"
     for k in range(len(inputs)):
         assert (buffers[k] == guards[k]).all() or np.isnan(guards[k]).any(), "an input was written"
     return [logical(buffers[k], plan.buffers[k]).copy() for k in plan.results]
+
+
+def _give(storages, plan: ProgramPlan, k: int, holders: dict[int, int]) -> None:
+    """Mark all bytes of the storage of an intermediate that a launch will write, unless it is the one written last."""
+    number = plan.memory_of[k] - len(plan.inputs) - len(plan.outputs) if k < len(plan.buffers) else -1
+    if number >= 0 and holders.get(number) != k:
+        storages[number][...] = 255
+        holders[number] = k
 
 
 def unrolled(plan: ProgramPlan) -> list[Launch]:
@@ -129,13 +151,22 @@ def unrolled(plan: ProgramPlan) -> list[Launch]:
 
 
 def _fresh(spec: TensorSpec) -> np.ndarray:
-    """A marked buffer, aligned like blocks of the pool, because stores of big results are non-temporal."""
-    memory = np.empty(spec.nbytes + 2 * ALIGNMENT, np.uint8)
-    start = -memory.ctypes.data % ALIGNMENT
-    count = max(spec.nbytes // spec.dtype.itemsize, 1)
-    buffer = memory[start : start + count * spec.dtype.itemsize].view(_numpy(spec))
+    """A marked buffer."""
+    buffer = _view(_block(max(spec.nbytes, spec.dtype.itemsize)), spec)
     buffer[...] = 99
     return buffer
+
+
+def _block(nbytes: int) -> np.ndarray:
+    """Bytes that are aligned like blocks of the pool, because stores of big results are non-temporal."""
+    memory = np.empty(nbytes + 2 * ALIGNMENT, np.uint8)
+    start = -memory.ctypes.data % ALIGNMENT
+    return memory[start : start + nbytes]
+
+
+def _view(memory: np.ndarray, spec: TensorSpec) -> np.ndarray:
+    """The elements of a spec at the start of `memory`."""
+    return memory[: max(spec.nbytes, spec.dtype.itemsize)].view(_numpy(spec))
 
 
 def run_kernel(launch, plan, code, buffers) -> None:

@@ -58,10 +58,11 @@ def loop(operands, extent=8, offsets=(), written=1):
     return Launch("k", tuple(operands), (extent, *(1 for _ in operands)), 1, written, offsets)
 
 
-def grouped(launches, same=None, nanoseconds=LONG, is_cut=False, positions=()):
+def grouped(launches, same=None, nanoseconds=LONG, is_cut=False, positions=(), mixed=()):
     """The chunks of each group of launches over 100 buffers."""
     timed = [TimedLaunch(each, (), nanoseconds, is_cut) for each in launches]
-    return [own.chunks for own in groups_of(timed, Memories(100, same or {}, positions))]
+    memory_of = [(same or {}).get(index, index) for index in range(100)]
+    return [own.chunks for own in groups_of(timed, Memories(100, memory_of, mixed, positions))]
 
 
 def one_by_one(*numbers):
@@ -89,6 +90,15 @@ def test_a_result_in_the_memory_of_an_input_is_that_input():
     assert grouped(launches, {6: 1}) == [one_by_one(0, 1)]
     assert grouped(launches, {6: 0}) == []
     assert grouped(launches, {5: 1}) == []
+
+
+def test_buffers_of_one_storage_are_not_used_at_the_same_time():
+    same = {51: 50}
+    assert grouped([loop((0, 50)), loop((51, 1))], same, mixed={50}) == []
+    assert grouped([loop((50, 0)), loop((1, 51))], same, mixed={50}) == []
+    assert grouped([loop((50, 0)), loop((51, 1))], same, mixed={50}) == [one_by_one(0, 1)]
+    parts = [loop((0, 50), offsets=(0, 0)), loop((1, 51), offsets=(0, 80))]
+    assert grouped(parts, same, mixed={50}) == []  # elements of two types are at other bytes
 
 
 def test_parts_of_a_buffer_may_be_written_at_the_same_time():
@@ -190,7 +200,7 @@ def launch_lists(draw):
 def test_no_chunk_of_a_group_touches_what_another_one_writes(launches, positions):
     runs = [*runs_of(launches)]
     timed = [TimedLaunch(*run, LONG, is_cut=False) for run in runs]
-    groups = [*groups_of(timed, Memories(3, {}, positions))]
+    groups = [*groups_of(timed, Memories(3, range(3), positions=positions))]
     ends = [0, *(own.launches.stop for own in groups)]
     assert all(end <= own.launches.start for end, own in zip(ends, groups, strict=False))
     for own in groups:

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation
 
-from ttnn_jit.codegen.fusion.buffer_reuse import buffer_of
+from ttnn_jit.codegen.fusion.buffer_reuse import Demand, Runs, buffer_of, storage_of
 from ttnn_jit.codegen.fusion.in_place import written_in_place
 from ttnn_jit.codegen.host.host_steps import HOST_STEPS
 from ttnn_jit.codegen.reading.host_kernels import kernels_of
@@ -34,6 +34,9 @@ from ttnn_jit.runtime.memory.l1 import in_l1
 from ttnn_jit.runtime.plans.launches import Launch, Repeat
 from ttnn_jit.runtime.plans.plan import PlanConstant, ProgramPlan
 from ttnn_jit.runtime.plans.rank_exchanges import Copied, Piece, PlanExchange, Transfer
+from ttnn_jit.specs.extents.extent import is_symbolic
+from ttnn_jit.specs.extents.partial_comparisons import hint_of
+from ttnn_jit.specs.spec_forms import sizes_in, with_sizes
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
@@ -145,8 +148,10 @@ def program_plan(host: HostPlan, named: Sequence[tuple[str, int, tuple[int, ...]
     between = _distinguished(host, [value for value in written if value not in outputs])
     # Values that the next round of blocks reads must outlive this round; two rounds show the live ranges of all.
     runs = itertools.chain.from_iterable(group * (1 if group[0][1].blocks is None else 2) for group in groups)
-    buffers = buffer_of([tuple(each.value for each in launch.bound.operands) for _, launch in runs], between)
-    order = [*host.arguments, *outputs, *dict.fromkeys(buffers.values())]
+    touched = [tuple(each.value for each in launch.bound.operands) for _, launch in runs]
+    buffers = buffer_of(touched, between)
+    own_buffers = list(dict.fromkeys(buffers.values()))
+    order = [*host.arguments, *outputs, *own_buffers]
     index = {value: k for k, value in enumerate(order)}
     index |= {value: index[buffer] for value, buffer in buffers.items()}
     index |= {value: k for k, value in enumerate(host.constants, len(order))}
@@ -182,7 +187,43 @@ def program_plan(host: HostPlan, named: Sequence[tuple[str, int, tuple[int, ...]
         positions=tuple(host.positions.get(value, 0) for value in order) if host.devices else (),
         whole=_whole_inputs(host),
         exchanges=tuple(exchanges),
+        storages=_storages(host, touched, buffers, own_buffers),
     )
+
+
+LEAST_SHARED_BYTES = 64 << 10
+"""Buffers of fewer bytes have a storage of their own.
+
+Together they take little, and short launches that share no memory are groups, which threads share.
+"""
+
+
+def _storages(
+    host: HostPlan, touched: Runs, buffers: Mapping[PlanValue, PlanValue], order: Sequence[PlanValue]
+) -> tuple[int, ...]:
+    """The number of the storage of each buffer of `order`; () if each has its own.
+
+    A value in L1 has its own: its device charges the bytes of its shards to cores.
+    """
+    demands = {
+        each: Demand(nbytes, host.positions.get(each))
+        for each in order
+        if not in_l1(each.spec) and (nbytes := _bytes_of(each.spec)) is not None
+    }
+    found = storage_of(touched, buffers, demands)
+    numbers = {storage: number for number, storage in enumerate(dict.fromkeys(map(found.__getitem__, order)))}
+    return tuple(numbers[found[each]] for each in order) if len(numbers) < len(order) else ()
+
+
+def _bytes_of(spec: TensorSpec) -> int | None:
+    """The bytes of a buffer, None if they are few; of a spec with extents, which may grow, those of the compiled size.
+
+    A template so has the storages of the size that was compiled; each has the bytes of its largest buffer at any size.
+    """
+    sizes = sizes_in(spec)
+    if is_symbolic(sizes):
+        return with_sizes(spec, tuple(map(hint_of, sizes))).nbytes
+    return spec.nbytes if spec.nbytes >= LEAST_SHARED_BYTES else None
 
 
 SMALL_BYTES = 256 << 10

@@ -179,8 +179,8 @@ class _PlacedTensors(MeshTensors):
         plan = program.plan
         for j in range(self._positions):
             yield from (f" if HASH not in d{j}.programs:", f"  d{j}.programs.add(HASH)")
-        owned = [i for i in range(len(plan.inputs), len(plan.buffers)) if i not in plan.made_in_place]
-        yield from (f" l{i} = {self._device(i)}.l1.lease(S{i})" for i in owned if in_l1(plan.buffers[i]))
+        owned = [i for i in range(len(plan.inputs), len(plan.memory)) if i not in plan.made_in_place]
+        yield from (f" l{i} = {self._device(i)}.l1.lease(S{i})" for i in owned if in_l1(plan.memory[i]))
         for j in range(self._positions):
             yield from (f" e{i}_{j} = d{j}.l1.lease(E{i})" for i in range(len(plan.elided)))
             if plan.uses_l1:
@@ -197,7 +197,7 @@ class _PlacedTensors(MeshTensors):
         )
 
     def _device(self, index: int) -> str:
-        return f"d{self._plan.positions[index]}"
+        return f"d{self._plan.memory_positions[index]}"
 
     def returned(self, plan: ProgramPlan, names: Sequence[str]) -> tuple[list[str], list[str]]:
         """Join the parts; an argument that is returned is the tensor itself."""
@@ -211,7 +211,7 @@ class _PlacedTensors(MeshTensors):
             )
             known = arguments.get(parts)
             if known is None and topology is not None:
-                homes = [plan.positions[i] for i in buffers]
+                homes = [plan.memory_positions[i] for i in buffers]
                 parts = tuple(
                     f"s{q}_{j}" if home != j else part for j, (home, part) in enumerate(zip(homes, parts, strict=True))
                 )
@@ -230,7 +230,7 @@ class _PlacedTensors(MeshTensors):
 
     def _shared(self, name: str, index: int, device: int) -> list[str]:
         """Lines that make a tensor on another device over the block of buffer `index`: `replica`, inlined."""
-        lease = [f" {name}b.lease = d{device}.l1.lease(S{index})"] if in_l1(self._plan.buffers[index]) else []
+        lease = [f" {name}b.lease = d{device}.l1.lease(S{index})"] if in_l1(self._plan.memory[index]) else []
         return [
             f" b{index}.replica = Replica()",
             f" {name}b = Buffer{index}()",

@@ -105,8 +105,8 @@ class TtnnTensors(TensorLibrary):
         """Count the program on ``device``, and charge the tensors in L1."""
         plan = program.plan
         yield from (" if HASH not in device.programs:", "  device.programs.add(HASH)")
-        owned = [i for i in range(len(plan.inputs), len(plan.buffers)) if i not in plan.made_in_place]
-        yield from (f" l{i} = device.l1.lease(S{i})" for i in owned if in_l1(plan.buffers[i]))
+        owned = [i for i in range(len(plan.inputs), len(plan.memory)) if i not in plan.made_in_place]
+        yield from (f" l{i} = device.l1.lease(S{i})" for i in owned if in_l1(plan.memory[i]))
         yield from (f" e{i} = device.l1.lease(E{i})" for i in range(len(plan.elided)))
         if plan.uses_l1:
             yield f" device.l1.require({program.circular_buffer_bytes}, CIRCULAR_BUFFERS)"

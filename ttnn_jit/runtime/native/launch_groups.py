@@ -10,7 +10,7 @@ keep the order of launches: all of one end before the next begins.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.native.chunks import min_parallel_extent, share_of_a_chunk
 from ttnn_jit.runtime.plans.host_costs import HOST_COSTS
 from ttnn_jit.runtime.plans.launches import Launch
+from ttnn_jit.runtime.plans.plan import ProgramPlan
 
 MAX_LAUNCHES = 256
 """The most launches of a group: each is compared with those before it that touch the same buffers."""
@@ -62,13 +63,21 @@ class Memories:
 
     Attributes:
         buffers: The number of buffers; operands behind them are constants.
-        same: The input in whose memory a buffer may be made, by buffer.
+        memory_of: Per buffer the number of its memory, which others may share.
+        mixed: The memory that buffers of several specs share: their elements are not comparable.
         positions: Per buffer the position of its device; () for a program of one device, which has no chains.
     """
 
     buffers: int
-    same: Mapping[int, int]
-    positions: Sequence[int]
+    memory_of: Sequence[int]
+    mixed: Container[int] = ()
+    positions: Sequence[int] = ()
+
+    @staticmethod
+    def of(plan: ProgramPlan) -> Memories:
+        """Those of a plan, some of whose buffers may be made in the memory of inputs."""
+        memory_of = [plan.made_in_place.get(index, memory) for index, memory in enumerate(plan.memory_of)]
+        return Memories(len(plan.buffers), memory_of, plan.mixed_memory, plan.positions)
 
 
 def groups_of(launches: Sequence[TimedLaunch], memories: Memories) -> Iterator[LaunchGroup]:
@@ -154,11 +163,12 @@ class _Touched:
         launch, memories = own.launch, self._memories
         offsets, first_written = launch.offsets_in(own.rounds), len(launch.operands) - launch.written
         touched = [
-            (memories.same.get(index, index), (offset + loops.back, loops), operand >= first_written)
+            (memory, _ALL if memory in memories.mixed else (offset + loops.back, loops), operand >= first_written)
             for operand, (index, offset, loops) in enumerate(
                 zip(launch.operands, offsets, self._loops_of(own), strict=True)
             )
             if index < memories.buffers
+            for memory in (memories.memory_of[index],)
         ]
         for memory, elements, writes in touched:
             yield from _meeting(elements, self._writers[memory])
@@ -202,6 +212,9 @@ _ANYWHERE = _Loops(-(1 << 62), 1 << 63, ())
 
 _Elements = tuple[int, _Loops]
 """The elements of a buffer that a launch touches: the first one, and how it moves."""
+
+_ALL: _Elements = (_ANYWHERE.back, _ANYWHERE)
+"""All elements of a buffer."""
 
 
 def _loops(extents: Sequence[int], strides: Sequence[int]) -> _Loops:

@@ -108,7 +108,7 @@ class LaunchTableWriter:
 
     def _int64s(self, numbers: Sequence[int], constants_at: int) -> Iterator[int]:
         """The entries of launches."""
-        buffers = len(self._plan.buffers)
+        buffers, memory_of = len(self._plan.buffers), self._plan.memory_of
         for number in numbers:
             (launch, rounds), own = self._runs[number], self._entries[number]
             offsets, indices = launch.offsets_in(rounds), launch.operands
@@ -117,7 +117,9 @@ class LaunchTableWriter:
                 pairs = list(zip(indices, moves, strict=True))
                 first = constants_at - buffers * FIELD_BYTES
                 moves = tuple([move if index < buffers else first + index * FIELD_BYTES for index, move in pairs])
-                indices = tuple([index if index < buffers else TABLE for index in indices])
+                indices = tuple([memory_of[index] if index < buffers else TABLE for index in indices])
+            elif self._plan.storages:
+                indices = tuple([memory_of[index] for index in indices])
             start = self._arrays.address(moves)
             fields = {**own.fields, "indices": self._arrays.address(indices), "offsets": start}
             yield from map(fields.__getitem__, _ENTRY_FIELDS)

@@ -35,7 +35,7 @@ class NativeCall:
 
     Attributes:
         function: Runs the kernels; its arguments are the address of the helper pool or 0, the address of the table, and
-            the address of every buffer of the plan.
+            the address of all memory of the plan.
         table: Address of the launch table.
         is_parallel: Whether a launch has chunks for helper threads.
         releases_gil: Whether it releases the GIL while it runs.
@@ -65,7 +65,7 @@ class NativeCall:
         return NativeCall(self.function, table, self.is_parallel, self.releases_gil, self.kernels, kept)
 
     def run(self, addresses: Sequence[int]) -> None:
-        """Run the kernels on the plan's buffers at these addresses."""
+        """Run the kernels on the plan's memory at these addresses."""
         self.function(HELPERS.pool_address() if self.is_parallel else 0, self.table, *addresses)
 
 
@@ -110,7 +110,7 @@ def link(
         TimedLaunch(*run, own.nanoseconds if plan.positions or not own.is_cut else 0.0, own.is_cut)
         for run, own in zip(runs, found, strict=True)
     ]
-    groups = [*groups_of(timed, Memories(len(plan.buffers), plan.made_in_place, plan.positions))]
+    groups = [*groups_of(timed, Memories.of(plan))]
     packed = LaunchTableWriter(plan, runs, found, arrays).table(groups)
     wakes = any(own.fields["wakes"] for own in found) or any(group.wakes for group in groups)
     releases_gil = wakes or plan.bytes_touched >= RELEASE_GIL_BYTES

@@ -72,26 +72,33 @@ def faults_of(
     buffers: Sequence[TensorSpec],
     made: range,
     exchanges: Sequence[PlanExchange] = (),
+    memory_of: Sequence[int] = (),
 ) -> Iterator[str]:
     """Errors in launches over `buffers`, of which those of `made` are made; each check assumes the earlier ones.
 
     A launch must stay inside of its operands' memory, and every buffer that is made must be written before it is read
     or returned, by launches or by `exchanges` with other ranks. The buffers before `made` are inputs, those behind are
-    constants, which no launch may write.
+    constants, which no launch may write. A buffer loses its elements when another one with the same memory is written;
+    `memory_of` numbers the memory of the buffers, () if each has its own.
     """
     for spec in buffers[made.start : made.stop]:
         if spec.strides is not None and spec.span != (0, max(spec.volume - 1, 0)):
             yield f"{spec} would not fit in the memory that it gets"
-    unwritten = {index: min(buffers[index].volume, buffers[index].items) for index in made}
+    unwritten = {index: _items_to_write(buffers[index]) for index in made}
     for launch, _ in launches_in(launches) if made.stop < len(buffers) else ():
         if launch.written > 0 and max(launch.operands[-launch.written :], default=0) >= made.stop:
             yield f"a launch of {launch.kernel} writes a constant"
-    checker = _Checker(buffers, unwritten)
+    checker = _Checker(buffers, unwritten, memory_of)
     for number, part in enumerate(parts_of_launches(exchanges, len(launches))):
         yield from checker.faults_in(launches[part.start : part.stop], ())
         yield from checker.faults_of_exchange(exchanges[number], made) if number < len(exchanges) else ()
-    if (launches or exchanges) and unwritten:
-        yield f"no launch writes buffer {min(unwritten)}, or not all of it"
+    if missing := unwritten.keys() - checker.lost if launches or exchanges else ():
+        yield f"no launch writes buffer {min(missing)}, or not all of it"
+
+
+def _items_to_write(spec: TensorSpec) -> int:
+    """The items that launches must have written before a buffer is read."""
+    return min(spec.volume, spec.items)
 
 
 class _Checker:
@@ -102,11 +109,18 @@ class _Checker:
     Args:
         buffers: The specs of the buffers.
         unwritten: The unwritten items by buffer.
+        memory_of: Per buffer the number of its memory; () if each has its own.
+
+    Attributes:
+        lost: The buffers that were written, and lost their elements since.
     """
 
-    def __init__(self, buffers: Sequence[TensorSpec], unwritten: dict[int, int]) -> None:
+    def __init__(self, buffers: Sequence[TensorSpec], unwritten: dict[int, int], memory_of: Sequence[int]) -> None:
         self._buffers = buffers
         self._unwritten = unwritten
+        self._memory_of = memory_of
+        self._holders: dict[int, int] = {}  # by memory: the buffer that was written last
+        self.lost: set[int] = set()
         self._written: dict[object, tuple[int, ...]] = {}  # by launches without faults: items by operand written
 
     def faults_in(self, launches: Sequence[Launch | Repeat], counts: tuple[int, ...]) -> Iterator[str]:
@@ -154,9 +168,20 @@ class _Checker:
 
     def _count(self, index: int, items: int) -> None:
         unwritten = self._unwritten
+        if self._memory_of and self._holders.setdefault(self._memory_of[index], index) != index:
+            self._give_memory_to(index)
         unwritten[index] = unwritten.get(index, 0) - items
         if unwritten[index] <= 0:
             del unwritten[index]
+
+    def _give_memory_to(self, index: int) -> None:
+        """A buffer is written whose memory another one holds, which loses its elements."""
+        memory = self._memory_of[index]
+        other = self._holders[memory]
+        self._holders[memory] = index
+        if other not in self._unwritten:
+            self.lost.add(other)
+        self._unwritten[other] = _items_to_write(self._buffers[other])
 
 
 _all_but_buffers = operator.attrgetter(*(field.name for field in fields(Launch) if field.name != "operands"))

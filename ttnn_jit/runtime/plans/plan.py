@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -36,6 +37,9 @@ _OF_ANY_SIZE = (
     "devices",
     "positions",
     "whole",
+    "storages",
+    "memory_of",
+    "mixed_memory",
 )
 
 _MAX_RUNS = 1 << 16
@@ -75,7 +79,7 @@ class ProgramPlan:
 
     Operands of launches are numbered: inputs, outputs, intermediates, which are buffers, then constants. Inputs belong
     to the caller, outputs are allocated per call and returned, intermediates live for one call, constants belong to the
-    program.
+    program. Intermediates that never hold a value at the same time may share memory, a *storage*.
 
     Attributes:
         name: Name of the compiled function.
@@ -97,6 +101,9 @@ class ProgramPlan:
         positions: Of a mesh's program, per buffer the position of its device among `devices`.
         whole: The inputs that are one tensor for the whole mesh.
         exchanges: The exchanges with other ranks, in order.
+        storages: Per intermediate the number of its storage, counted from the first; () if each has its own. A storage
+            has the bytes of its largest intermediate. Intermediates in L1, of several devices, of one launch, of one
+            repeat or of one exchange share none.
     """
 
     name: str
@@ -114,6 +121,7 @@ class ProgramPlan:
     positions: tuple[int, ...] = ()
     whole: tuple[int, ...] = ()
     exchanges: tuple[PlanExchange, ...] = ()
+    storages: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         visible = len(self.inputs) + len(self.outputs)
@@ -133,6 +141,7 @@ class ProgramPlan:
         if len(copied) < len(self.copies) or any(self.made_in_place.get(each[-1]) != each[0] for each in copied):
             raise InternalError(f"program {self.name}: a launch copies no input to the buffer of its new value")
         self._check_mesh()
+        self._check_storages()
         if KEYS.memos is None:  # a plan with extents is checked for each size
             self._check_launches()
 
@@ -149,9 +158,37 @@ class ProgramPlan:
         if at != sorted(at) or not others <= ranks:
             raise InternalError(f"program {self.name}: an exchange is at no launch, or with no rank")
 
+    def _check_storages(self) -> None:
+        first: dict[int, int] = {}
+        visible = len(self.inputs) + len(self.outputs)
+        if len(self.storages) not in (0, len(self.intermediates)):
+            raise InternalError(f"program {self.name}: {len(self.storages)} storages for its intermediates")
+        for index, storage in enumerate(self.storages, visible):
+            other = first.setdefault(storage, index)
+            if storage not in range(len(first)):
+                raise InternalError(f"program {self.name}: its storages are not numbered from the first")
+            if other == index:
+                continue
+            if any(self.buffers[each].memory_config.is_l1() for each in (index, other)):
+                raise InternalError(f"program {self.name}: buffers in L1 share a storage")
+            if self.positions and self.positions[index] != self.positions[other]:
+                raise InternalError(f"program {self.name}: buffers of several devices share a storage")
+        for used in self._used_together() if self.storages else ():
+            if len({self.memory_of[index] for index in used}) < len(used):
+                raise InternalError(f"program {self.name}: buffers that are used together share a storage")
+
+    def _used_together(self) -> Iterator[set[int]]:
+        """The buffers of each launch outside of repeats, of all launches of each repeat, and of each exchange."""
+        buffers = range(len(self.buffers))
+        for launch in self.launches:
+            yield {index for each, _ in launches_in((launch,)) for index in each.operands if index in buffers}
+        for exchange in self.exchanges:
+            yield {each.buffer for each in (*exchange.read, *exchange.written) if each.buffer in buffers}
+
     def _check_launches(self) -> None:
         made = range(len(self.inputs), len(self.buffers))
-        if fault := next(faults_of(self.launches, self.operands, made, self.exchanges), None):
+        memory_of = self.memory_of if self.storages else ()
+        if fault := next(faults_of(self.launches, self.operands, made, self.exchanges, memory_of), None):
             raise InternalError(f"program {self.name}: {fault}")
         if self.runs > _MAX_RUNS:
             raise InternalError(f"program {self.name}: its launches run {self.runs} times")
@@ -201,6 +238,46 @@ class ProgramPlan:
     def buffers(self) -> tuple[TensorSpec, ...]:
         """The spec of every buffer, by index."""
         return self.inputs + self.outputs + self.intermediates
+
+    @cached_property
+    def memory(self) -> tuple[TensorSpec, ...]:
+        """The specs of what a run gets, by index: the inputs, the outputs, then the largest buffer of each storage."""
+        if not self.storages:
+            return self.buffers
+        largest: dict[int, TensorSpec] = {}
+        for storage, spec in zip(self.storages, self.intermediates, strict=True):
+            if largest.setdefault(storage, spec).nbytes < spec.nbytes:
+                largest[storage] = spec
+        return (*self.inputs, *self.outputs, *largest.values())
+
+    @property
+    def scratch(self) -> tuple[TensorSpec, ...]:
+        """The largest buffer of each storage."""
+        return self.memory[len(self.inputs) + len(self.outputs) :]
+
+    @cached_property
+    def memory_of(self) -> tuple[int, ...]:
+        """The index among `memory` of every buffer."""
+        visible = len(self.inputs) + len(self.outputs)
+        storages = self.storages or range(len(self.intermediates))
+        return (*range(visible), *(visible + storage for storage in storages))
+
+    @cached_property
+    def exchanges_in_memory(self) -> tuple[PlanExchange, ...]:
+        """The exchanges, whose pieces are of `memory`."""
+        if not self.storages:
+            return self.exchanges
+        return tuple(each.in_memory(self.memory_of) for each in self.exchanges)
+
+    @cached_property
+    def memory_positions(self) -> tuple[int, ...]:
+        """Of a mesh's program, the position of the device of all memory, as `memory` has it."""
+        return tuple(dict(zip(self.memory_of, self.positions, strict=True)).values()) if self.positions else ()
+
+    @cached_property
+    def mixed_memory(self) -> frozenset[int]:
+        """The indices among `memory` of what several buffers share."""
+        return frozenset(index for index, count in Counter(self.memory_of).items() if count > 1)
 
     @cached_property
     def arguments(self) -> tuple[tuple[int, ...], ...]:
@@ -309,6 +386,7 @@ class ProgramPlan:
             **({"in_place": list(self.in_place)} if self.in_place else {}),
             **({"copies": list(self.copies)} if self.copies else {}),
             **({"constants": [[each.dtype.name, each.bits] for each in self.constants]} if self.constants else {}),
+            **({"storages": list(self.storages)} if self.storages else {}),
             **self._mesh_to_json(),
         }
 
@@ -344,6 +422,7 @@ class ProgramPlan:
             positions=numbers(fields.get("positions", [])),
             whole=numbers(fields.get("whole", [])),
             exchanges=tuple(map(PlanExchange.from_json, fields.get("exchanges", ()))),
+            storages=numbers(fields.get("storages", [])),
         )
 
 

@@ -133,6 +133,19 @@ class PlanExchange:
         copies = tuple([Copied(piece(each.target), piece(each.source)) for each in self.copies])
         return PlanExchange(self.before, replace(self.call, shapes=shapes), sends, receives, copies)
 
+    def in_memory(self, memory_of: Sequence[int]) -> PlanExchange:
+        """The exchange over the memory of its buffers, which `memory_of` numbers."""
+
+        def piece(own: Piece) -> Piece:
+            return own._replace(buffer=memory_of[own.buffer])
+
+        sends, receives = (
+            tuple([Transfer(each.rank, piece(each.piece)) for each in several])
+            for several in (self.sends, self.receives)
+        )
+        copies = tuple([Copied(piece(each.target), piece(each.source)) for each in self.copies])
+        return PlanExchange(self.before, self.call, sends, receives, copies)
+
     def faults(self, buffers: Sequence[TensorSpec]) -> Iterator[str]:
         """Errors of an exchange over these buffers."""
         for piece in (*self.read, *self.written):

@@ -43,9 +43,9 @@ def run_on_addresses(plan: ProgramPlan, call: NativeCall | None, addresses: Sequ
                 help=f"kernels count on that from {POOLED_RESULT_BYTES} bytes on; `Program.allocate_outputs` gives "
                 "such memory",
             )
-    intermediates = [HOST_POOL.allocate(spec.nbytes) for spec in plan.intermediates]
+    storages = [HOST_POOL.allocate(spec.nbytes) for spec in plan.scratch]
     if call is not None:
-        call.run([*addresses, *(buffer.address for buffer in intermediates)])
+        call.run([*addresses, *(buffer.address for buffer in storages)])
 
 
 def run_on_tensors(program: Runnable, tensors: Sequence[Tensor], into: Tensor | None = None) -> Any:
@@ -100,7 +100,7 @@ def run_on_devices(
     if into is not None and not any(TTNN.share_memory(into, each, into.spec, each.spec) for each in tensors):
         own_memory(into.memory(plan.name))
         made |= dict.fromkeys(plan.results, into)
-    every = [*tensors, *(made[i] for i in range(len(plan.inputs), len(plan.buffers)))]
+    every = [*tensors, *(made[i] for i in range(len(plan.inputs), len(plan.memory)))]
     # The references keep the memory: other threads may deallocate or pack the tensors.
     packed = {i: memory_of(every[i], factor) for i, factor in factors.items()}
     calls = program.native_for(sum(bit for _, bit in packed.values()), in_place=bool(in_place))
@@ -120,7 +120,7 @@ def run_on_devices(
 def _allocated(
     program: Runnable, devices: Sequence[Device], in_place: Container[int], *, is_written_to: bool
 ) -> dict[int, Tensor]:
-    """The tensors of the outputs and intermediates that are not made in place, charged to the L1 of their devices.
+    """The tensors of the outputs and storages that are not made in place, charged to the L1 of their devices.
 
     Args:
         program: The program.
@@ -132,8 +132,8 @@ def _allocated(
         L1CapacityError: One of them, or a circular buffer, does not fit.
     """
     plan = program.plan
-    homes = [devices[position] for position in plan.positions or (0,) * len(plan.buffers)]
-    owned = {i: plan.buffers[i] for i in range(len(plan.inputs), len(plan.buffers)) if i not in in_place}
+    homes = [devices[position] for position in plan.memory_positions or (0,) * len(plan.memory)]
+    owned = {i: plan.memory[i] for i in range(len(plan.inputs), len(plan.memory)) if i not in in_place}
     # A chip writes such an output to the memory of the input.
     written_over = {*plan.results} if is_written_to else plan.written_over_inputs
     specs_in_l1 = {i: spec for i, spec in owned.items() if in_l1(spec) and i not in written_over}

@@ -23,5 +23,5 @@ def launched(plan: ProgramPlan, run: Callable[..., R], *args: Any) -> R:
         operands=tuple(map(tensor_info, plan.inputs)),
         results=tuple(map(tensor_info, plan.outputs)),
         kernels=tuple(launch.kernel for launch, _ in runs_of(plan.launches)),
-        scratch_nbytes=sum(spec.nbytes for spec in plan.intermediates),
+        scratch_nbytes=sum(spec.nbytes for spec in plan.scratch),
     )

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from ttnn_jit.runtime.ranks.transport import Region
 
 Runner = Callable[["MeshRanks | None", NativeCalls, Sequence[int]], None]
-"""Runs native calls, and the exchanges between them, on the addresses of a plan's buffers."""
+"""Runs native calls, and the exchanges between them, on the addresses of a plan's memory."""
 
 
 def runner_of(plan: ProgramPlan) -> Runner:
     """The function that runs a plan's program on addresses."""
-    steps = plan.exchanges
+    steps = plan.exchanges_in_memory
 
     def run(ranks: MeshRanks | None, calls: NativeCalls, addresses: Sequence[int]) -> None:
         for call, exchange in zip_longest(calls, steps):
@@ -47,12 +47,12 @@ def launch_on(
         plan: The program's plan.
         calls: Its code.
         device: A device of the program.
-        buffers: The plan's buffers.
+        buffers: The plan's memory.
         ranks: The ranks that share the mesh.
     """
-    for call, exchange in zip_longest(calls, plan.exchanges):
+    for call, exchange in zip_longest(calls, plan.exchanges_in_memory):
         if call is not None:
-            device.launch(plan.name, call, buffers, plan.buffers)
+            device.launch(plan.name, call, buffers, plan.memory)
         if exchange is None:
             continue
         recorder = device.recorder
@@ -63,7 +63,7 @@ def launch_on(
             recorder.require_own_thread(plan.name, device)
             recorder.exchange(
                 _Replayed(exchange, ranks, {index: buffers[index] for index in used}),
-                [(buffers[index], plan.buffers[index]) for index in used],
+                [(buffers[index], plan.memory[index]) for index in used],
             )
 
 
@@ -81,7 +81,7 @@ class _Replayed:
 
 
 def make_exchange(exchange: PlanExchange, ranks: MeshRanks | None, addresses: Sequence[int] | _Replayed) -> None:
-    """Exchange with the other ranks what lies at the addresses of a plan's buffers.
+    """Exchange with the other ranks what lies at the addresses of a plan's memory.
 
     Raises:
         DistributedError: A rank calls something else, is lost or late; or no other rank shares the mesh.

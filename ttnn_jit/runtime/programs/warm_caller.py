@@ -155,10 +155,10 @@ def _span(spec: TensorSpec) -> tuple[int, int]:
 
 
 def _buffers(plan: ProgramPlan, library: TensorLibrary) -> Iterator[str]:
-    """Lines that make outputs, and memory of intermediates."""
+    """Lines that make outputs, and storages of intermediates."""
     outputs, allocated = len(plan.inputs) + len(plan.outputs), {*_allocated(plan, library)}
-    for i in range(len(plan.inputs), len(plan.buffers)):
-        spec = plan.buffers[i]
+    for i in range(len(plan.inputs), len(plan.memory)):
+        spec = plan.memory[i]
         if i in plan.made_in_place:
             yield f" p{i}, r{i} = p{plan.made_in_place[i]}, a{plan.made_in_place[i]}"
             continue
@@ -173,10 +173,10 @@ def _buffers(plan: ProgramPlan, library: TensorLibrary) -> Iterator[str]:
 
 
 def _allocated(plan: ProgramPlan, library: TensorLibrary) -> Iterator[int]:
-    """The buffers whose memory the call allocates; the library makes other outputs in its own memory."""
+    """The memory that the call allocates; the library makes other outputs in its own memory."""
     first, end = len(plan.inputs), len(plan.inputs) + len(plan.outputs)
-    for i in range(first, len(plan.buffers)):
-        if i not in plan.made_in_place and (i >= end or library.is_pooled(plan.buffers[i])):
+    for i in range(first, len(plan.memory)):
+        if i not in plan.made_in_place and (i >= end or library.is_pooled(plan.memory[i])):
             yield i
 
 
@@ -197,10 +197,10 @@ def _allocation(i: int, library: TensorLibrary) -> list[str]:
 
 
 def _memory(plan: ProgramPlan, library: TensorLibrary) -> dict[str, Any]:
-    """The specs of the buffers, and the names that the lines of `_allocation` use."""
-    classes = {index: HOST_POOL.size_class(plan.buffers[index].nbytes) for index in _allocated(plan, library)}
+    """The specs of the memory, and the names that the lines of `_allocation` use."""
+    classes = {index: HOST_POOL.size_class(plan.memory[index].nbytes) for index in _allocated(plan, library)}
     return {
-        **{f"S{index}": spec for index, spec in enumerate(plan.buffers)},
+        **{f"S{index}": spec for index, spec in enumerate(plan.memory)},
         **{f"class{index}": size_class for index, size_class in classes.items()},
         **{f"Buffer{index}": size_class.buffer for index, size_class in classes.items()},
         **{f"fresh{index}": size_class.addresses for index, size_class in classes.items()},
@@ -211,7 +211,7 @@ def _native_call(program: Runnable, library: TensorLibrary) -> list[str]:
     """The lines that run a program's kernels on addresses ``pi``, and log the run if runs are logged."""
     calls = program.native_in_place
     record = [" record_run()"] if run_recorder(program) else []
-    addresses = ", ".join(f"p{index}" for index in range(len(program.plan.buffers)))
+    addresses = ", ".join(f"p{index}" for index in range(len(program.plan.memory)))
     mask = " | ".join(f"m{i}" for i in library.factors(program))
     if program.plan.exchanges:
         own = f"native_for({mask}, in_place=True)" if mask else "CALLS"
@@ -236,7 +236,7 @@ def _native_names(program: Runnable, library: TensorLibrary) -> dict[str, Any]:
 
 
 def _return(plan: ProgramPlan, library: TensorLibrary, rebuild: Rebuild | None, counters: Any) -> list[str]:
-    results = [f"a{i}" if i < len(plan.inputs) else library.result_text(i, plan.buffers[i]) for i in plan.results]
+    results = [f"a{i}" if i < len(plan.inputs) else library.result_text(i, plan.memory[i]) for i in plan.results]
     lines, values = library.returned(plan, results)
     value = values[0] if rebuild is None else f"rebuild(({', '.join(values)},))"
     counting = [] if counters is None else [" counters.memory_hits += 1"]
