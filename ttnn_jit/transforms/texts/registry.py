@@ -13,7 +13,7 @@ from ttnn_jit.process.memoized import memoized
 from ttnn_jit.transforms.texts.text_pass import TextPass, TextPipeline
 
 _PACKAGE = "ttnn_jit.transforms.texts"
-_FOLDERS = ("passes", "standalone_passes", "ttnn_passes")
+_FOLDERS = ("passes", "standalone_passes", "ttnn_passes", "d2m_passes")
 
 REFUSED_PASSES = {
     "ttnn-optimizer": "it asks a model of the chip which layouts are fast; a CPU has none",
