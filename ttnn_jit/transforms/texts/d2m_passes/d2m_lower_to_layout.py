@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from ttnn_jit.dialects.text_calls.op_calls import errors_at
-from ttnn_jit.dialects.upstream.rewriting.d2m_rules.layout_moves import lower_to_layout
+from ttnn_jit.dialects.upstream.rewriting.d2m_rules.layout_moves import fold_identity, lower_to_layout
 from ttnn_jit.dialects.upstream.rewriting.rewriter import AUGUST, Rewriter, worker_grid_of
 from ttnn_jit.transforms.texts.text_pass import TextPass, functions_of
 
@@ -27,6 +27,8 @@ class D2MLowerToLayout(TextPass):
             CompileError: No device is registered, or a tensor does not fit its layout or the device.
         """
         for function in functions_of(module):
+            for op in [each for each in function.walk() if each.name == "d2m.view_layout"]:
+                fold_identity(op, rewriter)
             for op in [each for each in function.walk() if each.name == "d2m.to_layout"]:
                 with errors_at(op):
                     lower_to_layout(op, rewriter, worker_grid_of(op))
@@ -35,7 +37,7 @@ class D2MLowerToLayout(TextPass):
 
 
 def _erase_unread(op: Operation) -> None:
-    """Erases an output that another one has replaced."""
-    if op.name == "d2m.empty" and op.results[0].first_use is None:
+    """Erases an output that another one has replaced, and a view of it."""
+    if op.name in {"d2m.empty", "d2m.view_layout"} and op.results[0].first_use is None:
         op.detach()
         op.erase()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -147,8 +148,16 @@ class LayoutMoves:
         return self._rewriter.value(name, {"input": value, "output": output}, properties, output.type, self._op)
 
     def _view(self, value: SSAValue, type_: Attribute, remapping: AffineMapAttr) -> SSAValue:
-        properties = {"remapping": remapping, "reinterpretLayout": boolean(False)}
-        return self._rewriter.value("d2m.view_layout", {"input": value}, properties, type_, self._op)
+        """A tensor seen by a map; of a reblocked one that is reblocked again, the tensor before is seen."""
+        inner = value.owner
+        if isinstance(inner, Operation) and is_reblocking(inner):
+            source, found = inner.operands[0], map_attribute(reblock_map(_shape(value.type), _shape(type_)))
+            if found == remapping:
+                remapping = map_attribute(reblock_map(_shape(source.type), _shape(type_)))
+                value = source
+        if value.type == type_ and remapping == AffineMapAttr(XdslMap.identity(remapping.data.num_dims)):
+            return value
+        return self._rewriter.value("d2m.view_layout", {"input": value}, {"remapping": remapping}, type_, self._op)
 
     def _resharded(self, value: SSAValue, output: SSAValue) -> SSAValue:
         """A view of the tensor in the other grid, alignments and intervals, which a kernel copies."""
@@ -252,6 +261,23 @@ class KernelBody:
         self.region.block.add_op(op)
         found: SSAValue = op.results[0]
         return found
+
+
+def is_reblocking(view: Operation) -> bool:
+    """Whether an operation is a view that only splits a tensor over another grid."""
+    if view.name != "d2m.view_layout" or view.properties.get("reinterpretLayout") == boolean(True):
+        return False
+    source, result = _shape(view.operands[0].type), _shape(view.results[0].type)
+    if math.prod(source) != math.prod(result):
+        return False
+    return remapping_of(view.results[0]) == map_attribute(reblock_map(source, result))
+
+
+def fold_identity(view: Operation, rewriter: Rewriter) -> None:
+    """Replaces a view that changes nothing by what it is a view of."""
+    found, source = remapping_of(view.results[0]), view.operands[0]
+    if found and source.type == view.results[0].type and found.data == XdslMap.identity(found.data.num_dims):
+        rewriter.replace(view, [source])
 
 
 def _with_maps(type_: Attribute, maps: CoreMaps) -> PlacedTensor:
