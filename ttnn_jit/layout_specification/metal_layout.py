@@ -1,9 +1,9 @@
 """Geometry of `#ttcore.metal_layout`: how a tensor is padded, collapsed, and split over a grid of cores.
 
 A tensor's logical indices become indices of its physical shape: dimensions of one interval are collapsed into one, from
-the innermost outwards, and after each step the extent is padded to a multiple of the dimension's alignment. The physical
-shape is split evenly over the grid: device indices are those of the core, then those within its shard. A tiled tensor's
-indices are those of tiles.
+the innermost outwards, and after each step the extent is padded to a multiple of the dimension's alignment. The
+physical shape is split evenly over the grid: device indices are those of the core, then those within its shard. A tiled
+tensor's indices are those of tiles.
 
 The definitions are those of `MetalLayoutAttr` of tt-mlir (``TTCoreOpsTypes.cpp``, ``TTCore/Utils/AffineMapUtils.cpp``).
 """
@@ -95,7 +95,9 @@ class MetalLayout:
         indices = []
         for start, end in self.normalized_intervals:
             strides = self._strides(start, end)
-            indices.append(total(times(Dim(dim), stride) for dim, stride in zip(range(start, end), strides, strict=True)))
+            indices.append(
+                total(times(Dim(dim), stride) for dim, stride in zip(range(start, end), strides, strict=True))
+            )
         shards = [extent // cores for extent, cores in zip(physical, grid, strict=True)]
         cores = [divided(index, shard) for index, shard in zip(indices, shards, strict=True)]
         within = [remainder(index, shard) for index, shard in zip(indices, shards, strict=True)]
@@ -122,7 +124,9 @@ class MetalLayout:
         return [*found, remainder(index, _aligned(self.logical_shape[end - 1], self.dim_alignments[end - 1]))]
 
 
-def transform_map(source: MetalLayout, source_grid: Sequence[int], result: MetalLayout, grid: Sequence[int]) -> AffineMap:
+def transform_map(
+    source: MetalLayout, source_grid: Sequence[int], result: MetalLayout, grid: Sequence[int]
+) -> AffineMap:
     """The device indices in `source` of elements by those in `result`, over the logical indices that both share.
 
     Raises:

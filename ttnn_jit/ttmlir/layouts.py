@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, Self
 
+from ttnn_jit.dialects.upstream.rewriting.d2m_rules.metal_types import geometry
 from ttnn_jit.ttmlir.dialect_attributes import DialectAttribute, by_hand
 from ttnn_jit.ttmlir.enums import enum_of
 from ttnn_jit.ttmlir.mlir_attributes import Attribute
@@ -47,6 +48,18 @@ class MetalLayoutAttr(DialectAttribute):
                 f"collapsed_intervals = {dense}, {space}, {layout}>"
             )
         )
+
+    def getDeviceShape(self, grid_shape: Sequence[int], tile_shape: Sequence[int]) -> list[int]:  # noqa: N802 - upstream's name
+        """The extents of a tensor: those of the grid, then those of a core's part in tiles.
+
+        Args:
+            grid_shape: The extents of the grid.
+            tile_shape: The extents of a tile; [] of elements.
+
+        Raises:
+            LayoutError: Tiles or the grid do not divide the padded tensor.
+        """
+        return [*geometry(self.held).device_shape(grid_shape, tile_shape)]
 
 
 @by_hand("ttnn.ttnn_layout")

@@ -10,6 +10,7 @@ from xdsl.ir import Operation
 from ttnn_jit.dialects.text_calls.op_calls import errors_at
 from ttnn_jit.dialects.upstream.rewriting.d2m_rules.layout_moves import fold_identity, lower_to_layout
 from ttnn_jit.dialects.upstream.rewriting.rewriter import AUGUST, Rewriter, worker_grid_of
+from ttnn_jit.dialects.writing.editing import erase
 from ttnn_jit.transforms.texts.text_pass import TextPass, functions_of
 
 
@@ -39,5 +40,4 @@ class D2MLowerToLayout(TextPass):
 def _erase_unread(op: Operation) -> None:
     """Erases an output that another one has replaced, and a view of it."""
     if op.name in {"d2m.empty", "d2m.view_layout"} and op.results[0].first_use is None:
-        op.detach()
-        op.erase()
+        erase(op)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, IndexType, TensorType, i64
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import AffineMapAttr, TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineMap as XdslMap
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.dialects.ttcore import iterator_type
+from ttnn_jit.dialects.upstream.rewriting.d2m_rules.block_kernels import Written, as_it_is, kernel
 from ttnn_jit.dialects.upstream.rewriting.d2m_rules.layout_plan import (
     NO_MAPS,
     CoreMaps,
@@ -38,14 +37,11 @@ from ttnn_jit.dialects.upstream.rewriting.d2m_rules.virtual_grids import (
     made_core_maps,
     remapping_of,
 )
-from ttnn_jit.dialects.upstream.rewriting.made_attributes import boolean, integer, parsed
+from ttnn_jit.dialects.upstream.rewriting.made_attributes import boolean
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Given, Rewriter, operand_named, users_of
 from ttnn_jit.dialects.writing.editing import erase
 from ttnn_jit.layout_specification.affine_map import AffineMap
 from ttnn_jit.layout_specification.metal_layout import needs_virtual_grid, reblock_map, transform_map
-
-Written = Callable[["KernelBody", SSAValue], SSAValue]
-"""``body, block -> block``: what a kernel computes of the block that it has read."""
 
 
 def lower_to_layout(op: Operation, rewriter: Rewriter, device: Sequence[int]) -> None:
@@ -83,6 +79,10 @@ def _placed(value: SSAValue) -> PlacedTensor:
     return PlacedTensor(value.type, core_maps_of(value), remapping_of(value))
 
 
+_TRANSFERS = {Move.TO_DEVICE: "d2m.to_device", Move.TO_HOST: "d2m.to_host"}
+_CONVERSIONS = {Move.TILIZE: "d2m.tile_tilize_block", Move.UNTILIZE: "d2m.tile_untilize_block"}
+
+
 class LayoutMoves:
     """Writes the moves of one `d2m.to_layout` before it.
 
@@ -102,19 +102,15 @@ class LayoutMoves:
             assert step.result.remapping is not None
             return self._view(value, step.result.type_, step.result.remapping)
         output = self.empty(step.result)
-        match step.move:
-            case Move.TO_DEVICE:
-                return self._transfer("d2m.to_device", value, output, output.type)
-            case Move.TO_HOST:
-                return self._transfer("d2m.to_host", value, output, value.type)
-            case Move.RESHARD:
-                return self._resharded(value, output)
-            case Move.TILIZE:
-                return self._kernel(value, output, lambda body, block: body.converted("d2m.tile_tilize_block", block))
-            case Move.UNTILIZE:
-                return self._kernel(value, output, lambda body, block: body.converted("d2m.tile_untilize_block", block))
-            case _:
-                return self._copied(value, output)
+        if step.move in _TRANSFERS:
+            on_device = output if step.move is Move.TO_DEVICE else value
+            properties = {"layout": layout_of(on_device.type)}
+            operands: dict[str, Given] = {"input": value, "output": output}
+            return self._rewriter.value(_TRANSFERS[step.move], operands, properties, output.type, self._op)
+        if step.move in _CONVERSIONS:
+            name = _CONVERSIONS[step.move]
+            return self._kernel(value, output, lambda body, block: body.converted(name, block))
+        return self._resharded(value, output) if step.move is Move.RESHARD else self._copied(value, output)
 
     def empty(self, wanted: PlacedTensor, *, before: Operation | None = None) -> SSAValue:
         """A tensor to write to; the operation's own, if it fits."""
@@ -135,17 +131,11 @@ class LayoutMoves:
         if output.type == value.type:
             return
         target = self.empty(_with_maps(value.type, core_maps_of(output)), before=mask)
-        made = self._rewriter.value(
-            "d2m.mask", {"input": value, "output": target}, mask.properties, value.type, mask
-        )
+        made = self._rewriter.value("d2m.mask", {"input": value, "output": target}, mask.properties, value.type, mask)
         self._rewriter.replace(mask, [made])
         owner = output.owner
         if isinstance(owner, Operation) and owner.name == "d2m.empty" and output.first_use is None:
             erase(owner)
-
-    def _transfer(self, name: str, value: SSAValue, output: SSAValue, on_device: Attribute) -> SSAValue:
-        properties = {"layout": layout_of(on_device)}
-        return self._rewriter.value(name, {"input": value, "output": output}, properties, output.type, self._op)
 
     def _view(self, value: SSAValue, type_: Attribute, remapping: AffineMapAttr) -> SSAValue:
         """A tensor seen by a map; of a reblocked one that is reblocked again, the tensor before is seen."""
@@ -166,20 +156,20 @@ class LayoutMoves:
             found = reblock_map(_shape(value.type), _shape(output.type))
         else:
             found = _transform(value.type, output.type)
-        return self._kernel(self._view(value, output.type, map_attribute(found)), output, _as_it_is)
+        return self._kernel(self._view(value, output.type, map_attribute(found)), output, as_it_is)
 
     def _copied(self, value: SSAValue, output: SSAValue) -> SSAValue:
         """A kernel that copies a tensor into another memory, perhaps over another grid."""
         is_written_in_place = memory_of(output.type) == DRAM
         other_grid = shape_of_grid(value.type) != shape_of_grid(output.type)
         if not is_written_in_place and (memory_of(value.type) == DRAM or other_grid):
-            return self._kernel(self._reblocked(value, output.type), output, _as_it_is)
+            return self._kernel(self._reblocked(value, output.type), output, as_it_is)
         if not is_written_in_place:
-            return self._kernel(value, output, _as_it_is)
+            return self._kernel(value, output, as_it_is)
         seen = self._reblocked(output, value.type)
         grid = kernel_grid(value, shape_of_grid(value.type))
         has_maps = core_maps_of(value) != NO_MAPS
-        made = self._kernel(value, seen, _as_it_is, grid if has_maps else None)
+        made = self._kernel(value, seen, as_it_is, grid if has_maps else None)
         return made if made.type == output.type else self._reblocked(made, output.type)
 
     def _reblocked(self, value: SSAValue, like: Attribute) -> SSAValue:
@@ -191,76 +181,8 @@ class LayoutMoves:
         found = reblock_map(own, shape) if same_volume else _transform(value.type, like)
         return self._view(value, TensorType(like.element_type, shape, value.type.encoding), map_attribute(found))
 
-    def _kernel(
-        self, value: SSAValue, output: SSAValue, written: Written, grid: Attribute | None = None
-    ) -> SSAValue:
-        """A kernel that reads a block of a tensor on each core, and writes one."""
-        shape = shape_of_grid(output.type)
-        rank = len(shape)
-        body = KernelBody(self._op, self._rewriter)
-        body.finish(value, output, rank, written)
-        identity = AffineMapAttr(XdslMap.identity(rank))
-        properties = {
-            "grid": kernel_grid(output, shape) if grid is None else grid,
-            "block_factors": ArrayAttr([integer(1, i64)] * rank),
-            "indexing_maps": ArrayAttr([identity, identity]),
-            "iterator_types": ArrayAttr([iterator_type("parallel")] * rank),
-            "threads": parsed("[#d2m.thread<unified>]"),
-        }
-        operands: dict[str, Given] = {"inputs": [value], "outputs": [output]}
-        made = self._rewriter.create("d2m.generic", operands, properties, [output.type], self._op, [body.region])
-        found: SSAValue = made.results[0]
-        return found
-
-
-def _as_it_is(_: KernelBody, block: SSAValue) -> SSAValue:
-    return block
-
-
-class KernelBody:
-    """The region of a kernel of one thread.
-
-    Args:
-        place: The operation whose location its operations take.
-        rewriter: Writes operations.
-
-    Attributes:
-        region: The region.
-    """
-
-    def __init__(self, place: Operation, rewriter: Rewriter) -> None:
-        self.region = Region(Block())
-        self._place, self._rewriter = place, rewriter
-        self._output: SSAValue | None = None
-
-    def finish(self, value: SSAValue, output: SSAValue, rank: int, written: Written) -> None:
-        """Reads the core's block of `value`, and writes what `written` makes of it into that of `output`."""
-        self._output = output
-        indices = [
-            self._add("d2m.block_index", {}, IndexType(), {"dim": integer(dim, i64)}) for dim in range(rank)
-        ]
-        type_ = _shard_type(value.type)
-        buffer = self._add("tensor.empty", {}, type_)
-        block = self._add("d2m.remote_load", {"localBuffer": buffer, "memref": value, "indices": indices}, type_)
-        made = written(self, block)
-        operands: dict[str, Given] = {"memref": output, "indices": indices, "localBuffer": made}
-        stored = self._add("d2m.remote_store", operands, output.type)
-        self.region.block.add_op(self._rewriter.detached("d2m.yield", {"values": [stored]}, {}, [], self._place))
-
-    def converted(self, name: str, block: SSAValue) -> SSAValue:
-        """The tiles of a block of elements, or the elements of a block of tiles."""
-        assert self._output is not None
-        type_ = _shard_type(self._output.type)
-        target = self._add("tensor.empty", {}, type_)
-        return self._add(name, {"input": block, "output": target}, type_)
-
-    def _add(
-        self, name: str, operands: dict[str, Any], type_: Attribute, properties: dict[str, Attribute] | None = None
-    ) -> SSAValue:
-        op = self._rewriter.detached(name, operands, properties or {}, [type_], self._place)
-        self.region.block.add_op(op)
-        found: SSAValue = op.results[0]
-        return found
+    def _kernel(self, value: SSAValue, output: SSAValue, written: Written, grid: Attribute | None = None) -> SSAValue:
+        return kernel(self._op, self._rewriter, value, output, written, grid)
 
 
 def is_reblocking(view: Operation) -> bool:
@@ -288,13 +210,6 @@ def _with_maps(type_: Attribute, maps: CoreMaps) -> PlacedTensor:
 def _shape(type_: Attribute) -> tuple[int, ...]:
     assert isinstance(type_, TensorType)
     return tuple(type_.get_shape())
-
-
-def _shard_type(type_: Attribute) -> TensorType[Any]:
-    """The type of the block of a core."""
-    assert isinstance(type_, TensorType)
-    shape = _shape(type_)
-    return TensorType(type_.element_type, shape[len(shape) // 2 :])
 
 
 def _transform(source: Attribute, result: Attribute) -> AffineMap:

@@ -149,9 +149,7 @@ class _Plan:
         if self._at.is_on_device or not self._target.is_on_device:
             return
         element = scalar_of(self._at.type_.element_type)
-        self._move(
-            Move.TO_DEVICE, device_type(self._target.layout, self._target.grid, element), self._target.core_maps
-        )
+        self._move(Move.TO_DEVICE, device_type(self._target.layout, self._target.grid, element), self._target.core_maps)
 
     def bounce_in_l1(self) -> None:
         """From DRAM into an equal tensor in L1, if what changes is another tensor in DRAM."""
