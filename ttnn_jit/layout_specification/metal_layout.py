@@ -138,7 +138,9 @@ def transform_map(
 
 
 def reblock_map(source: Sequence[int], result: Sequence[int]) -> AffineMap:
-    """The device indices in a tensor of shape `source` by those in `result`, in row-major order of device indices.
+    """The device indices in a tensor of shape `source` by those in `result`.
+
+    Both have the same elements in row-major order of their physical indices: of a dimension of the grid the shard's.
 
     Raises:
         LayoutError: The shapes have other numbers of elements.
@@ -147,14 +149,25 @@ def reblock_map(source: Sequence[int], result: Sequence[int]) -> AffineMap:
         raise LayoutError(f"{[*result]} has not the elements of {[*source]}")
     if tuple(source) == tuple(result):
         return AffineMap.identity(len(result))
-    flat = total(
-        times(Dim(at), math.prod(result[at + 1 :])) for at, extent in reversed([*enumerate(result)]) if extent > 1
-    )
+    strides = _physical_strides(result)
+    terms = [times(Dim(at), strides[at]) for at in reversed(_physical_order(len(result))) if result[at] > 1]
+    flat = total(terms)
     indices = []
-    for at, extent in enumerate(source):
-        index = divided(flat, math.prod(source[at + 1 :]))
-        indices.append(index if at == 0 and extent != 1 else remainder(index, extent))
+    for at, stride in enumerate(_physical_strides(source)):
+        index = divided(flat, stride)
+        indices.append(index if at == 0 and source[0] != 1 else remainder(index, source[at]))
     return AffineMap(len(result), tuple(indices))
+
+
+def _physical_order(rank: int) -> list[int]:
+    """The device dimensions, the outermost first: that of the grid, then that of the shard, for each physical one."""
+    return [at for dim in range(rank // 2) for at in (dim, rank // 2 + dim)]
+
+
+def _physical_strides(shape: Sequence[int]) -> list[int]:
+    """How many elements one step along each device dimension is, in row-major order of physical indices."""
+    order = _physical_order(len(shape))
+    return [math.prod(shape[each] for each in order[order.index(at) + 1 :]) for at in range(len(shape))]
 
 
 # --- Grids that are larger than the device, or of another rank --------------------------------------------------------
