@@ -44,7 +44,6 @@ REFUSED_PASSES = {
     "ttnn-tuplify-tensors": "only emitted code takes its tensors as one tuple",
     "stablehlo-complex-data-type-conversion": "TTIR has no complex numbers here",
     "ttcore-one-shot-bufferize": "texts of tensors run as they are, by `ttnn-jit run`",
-    "ttir-bufferization-pipeline": "texts of tensors run as they are, by `ttnn-jit run`",
     "ttnn-create-d2m-subgraphs": "`@ttnn_jit.jit()` partitions kernels; texts of TTNN run as they are",
     "convert-ttir-to-linalg": "linalg is not lowered here; TTIR runs as it is, by `ttnn-jit run`",
     "linalg-to-llvm-pipeline": "linalg is not lowered here; TTIR runs as it is, by `ttnn-jit run`",
