@@ -128,9 +128,10 @@ class DeviceOps:
         layout = MetalLayout(shape, own.dim_alignments, own.intervals)
         word = str(op.properties["fill_value"]).rpartition("<")[2].rstrip(">")
         number = _fill(_FILLS[word.lower().replace("_", "")], x.spec.dtype)
-        inside = self._ops.filled(1, TensorSpec(shape, x.spec.dtype, x.spec.layout, x.spec.memory_config))
+        zero, one = (each if x.spec.dtype.is_integer else float(each) for each in (0, 1))
+        inside = self._ops.filled(one, TensorSpec(shape, x.spec.dtype, x.spec.layout, x.spec.memory_config))
         kept = self._split(inside, value.type, layout)
-        return [self._ops.where(self._ops.ne(kept, 0), x, number)]
+        return [self._ops.where(self._ops.ne(kept, zero), x, number)]
 
     def _kernel(self, op: Operation) -> list[Value]:
         outer = {each: self._value_of(each) for each in op.operands if isinstance(each.type, TensorType)}
