@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import keyword
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
@@ -240,6 +241,9 @@ def _ods_name(row: OperationRow, name: str) -> str:
         return name
     if name.removesuffix("_") in names:
         return name.removesuffix("_")
+    for each in names:
+        if re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", each).lower() == name:
+            return each
     raise TypeError(f"{row.name} has no argument {name!r}")
 
 
