@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import keyword
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -148,7 +148,9 @@ class _Call:
         """Whether a number behind the attributes that must be there is how many regions an operation gets."""
         is_number = isinstance(value, int) and not isinstance(value, bool)
         has_any = bool(self._row.regions) and self._row.regions[-1].count == "*"
-        return is_number and has_any and all(each.name in given for each in self._row.attributes if _must_be_there(each))
+        return (
+            is_number and has_any and all(each.name in given for each in self._row.attributes if _must_be_there(each))
+        )
 
     def _result_types(self, rest: list[Any]) -> tuple[list[Any], list[Any]]:
         types: list[Any] = []

@@ -40,13 +40,13 @@ class TileType(DialectType):
         return [int(each) for each in text_of(self.held).partition("<")[2].partition(",")[0].split("x")]
 
 
-class _ShownEnum(enum.IntEnum):
-    __str__ = enum.Enum.__str__
-
-
 @cache
 def _shown_data_types() -> Any:
-    return _ShownEnum("DataType", {each.name: int(each) for each in enum_of("DataType", "ttcore")})
+    return enum.Enum("DataType", {each.name: int(each) for each in enum_of("DataType", "ttcore")}, type=_Shown)
+
+
+class _Shown(int):
+    __str__ = enum.Enum.__str__
 
 
 @by_hand("quant.uniform")

@@ -33,7 +33,7 @@ _FILLS = {"undef": 0.0, "zero": 0.0, "one": 1.0, "inf": math.inf, "neginf": -mat
 
 
 def spec_on_device(type_: Attribute) -> TensorSpec:
-    """The spec of a tensor as it lies on a device: of tiles with their two dimensions, as the numbers that they hold."""
+    """The spec of a tensor on a device: of tiles with their two dimensions, as the numbers that they hold."""
     assert isinstance(type_, TensorType)
     dtype = dtype_in_text(type_.element_type).unpacked
     shape = (*type_.get_shape(), *tile_of(type_.element_type))
@@ -45,11 +45,11 @@ class DeviceOps:
 
     Args:
         ops: Makes the calls.
-        value_of: The tensor of a value.
+        given: The tensors of the operands.
     """
 
-    def __init__(self, ops: OpsOfText, value_of: Callable[[SSAValue], Value]) -> None:
-        self._ops, self._value_of = ops, value_of
+    def __init__(self, ops: OpsOfText, given: Mapping[SSAValue, Value]) -> None:
+        self._ops, self._given = ops, given
 
     def results(self, op: Operation) -> list[Value]:
         """The results of an operation.
@@ -61,7 +61,7 @@ class DeviceOps:
 
     def _operand(self, op: Operation) -> tuple[SSAValue, Value]:
         value = op.operands[0]
-        return value, self._value_of(value)
+        return value, self._given[value]
 
     def _to_device(self, op: Operation) -> list[Value]:
         _, x = self._operand(op)
@@ -134,8 +134,7 @@ class DeviceOps:
         return [self._ops.where(self._ops.ne(kept, zero), x, number)]
 
     def _kernel(self, op: Operation) -> list[Value]:
-        outer = {each: self._value_of(each) for each in op.operands if isinstance(each.type, TensorType)}
-        return KernelLowering(self._ops, op, outer).results()
+        return KernelLowering(self._ops, op, self._given).results()
 
     def _empty(self, op: Operation) -> list[Value]:
         return [self._ops.filled(0, spec_on_device(op.results[0].type))]

@@ -138,9 +138,9 @@ class FunctionLowering:
         found = []
         for device in range(self._devices):
             ops = OpsOfText(self, location_of(op))
+            given = {each: ops.rebound(self._read(each)[device]) for each in op.operands if is_tensor(each.type)}
             with errors_at(op):
-                lowering = DeviceOps(ops, lambda value, at=device, own=ops: own.rebound(self._read(value)[at]))
-                found.append(lowering.results(op))
+                found.append(DeviceOps(ops, given).results(op))
         self._set_results(op, [*zip(*found, strict=True)])
 
     def _run_side_by_side(self, op: Operation) -> None:

@@ -154,7 +154,9 @@ def seen_by(ops: OpsOfText, x: Value, remapping: AffineMap, shape: Sequence[int]
     return ops.reshaped(ops.embedding(ops.constant(numbers, spec), rows), (*shape, *rest))
 
 
-def _physical(device: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+def _physical(
+    device: np.ndarray[tuple[int, ...], np.dtype[np.int64]],
+) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
     """The elements of a tensor of a device in row-major order of physical indices."""
     rank = device.ndim // 2
     return device.transpose([each for dim in range(rank) for each in (dim, rank + dim)]).ravel()
