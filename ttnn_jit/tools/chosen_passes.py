@@ -10,7 +10,14 @@ from xdsl.passes import ModulePass
 
 from ttnn_jit.compiler.texts.emitpy_pipelines import PIPELINES as EMITPY
 from ttnn_jit.compiler.texts.emitpy_pipelines import emitpy_passes
-from ttnn_jit.compiler.texts.metal_pipeline import MetalPipelineOfTexts, takes_texts
+from ttnn_jit.compiler.texts.metal_pipeline import (
+    FROM_D2M,
+    STAGES_ON_CORES,
+    MetalPipelineOfD2M,
+    MetalPipelineOfTexts,
+    takes_texts,
+    with_stages_merged,
+)
 from ttnn_jit.compiler.texts.metal_programs import require_options
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.process.dataclass import dataclass
@@ -60,6 +67,8 @@ def pass_options() -> tuple[str, ...]:
                 *text_pass_names(),
                 *EMITPY,
                 pipeline.TTMETAL_PIPELINE,
+                FROM_D2M,
+                *STAGES_ON_CORES,
                 *_NAMES_OF_2024,
                 *REFUSED_PASSES,
             )
@@ -77,13 +86,14 @@ def chosen_passes(options: argparse.Namespace) -> ChosenPasses:
     if options.pass_pipeline is not None:
         texts.append(pipeline.without_anchors(options.pass_pipeline))
     named = [(_NAMES_OF_2024.get(name, name), given) for text in texts for name, given in named_passes(text)]
+    named = with_stages_merged(named)
     for name, _ in named:
         if name in REFUSED_PASSES:
             text_pass_class(name)
-        pipeline.known_name(name, (*text_pass_names(), *EMITPY, pipeline.TTMETAL_PIPELINE, "all"))
+        pipeline.known_name(name, (*text_pass_names(), *EMITPY, pipeline.TTMETAL_PIPELINE, FROM_D2M, "all"))
     chosen = ChosenPasses(_own(named), _texts(named, options.ir_version))
     if chosen.own is None and chosen.texts is None:
-        own_only = next(name for name, _ in named if name not in {*text_pass_names(), *EMITPY})
+        own_only = next(name for name, _ in named if name not in {*text_pass_names(), *EMITPY, FROM_D2M})
         text_only = next(name for name, _ in named if name not in pipeline.pass_names())
         raise ArgumentError(
             f"`{own_only}` takes modules of this compiler, and `{text_only}` texts of tt-mlir", help="run one of them"
@@ -123,6 +133,9 @@ def _texts(named: Sequence[tuple[str, str]], ir_version: str) -> tuple[ModulePas
         if takes_texts(name, given):
             require_options(given)
             chosen.append(MetalPipelineOfTexts(given))
+        elif name == FROM_D2M:
+            require_options(given)
+            chosen.append(MetalPipelineOfD2M(given))
         elif name in EMITPY:
             chosen += emitpy_passes(name, given, ir_version or "")
         elif pipeline.is_over_texts(name) or name in USER_PASSES:

@@ -18,7 +18,7 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 
 from ttnn_jit.compiler import driver
 from ttnn_jit.compiler.inspection import print_stage
-from ttnn_jit.compiler.texts.metal_pipeline import MetalPipelineOfTexts
+from ttnn_jit.compiler.texts.metal_pipeline import METAL_PIPELINES
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, PassError, RefusalError, TtnnJitError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects import InvalidModule, parse_module, verify
@@ -117,7 +117,7 @@ def _processed(
     try:
         given = "\n" * first_line + text
         if passes.own is None or (passes.texts is not None and not _is_own_text(given, name)):
-            if options.emit and not any(isinstance(each, MetalPipelineOfTexts) for each in passes.texts or ()):
+            if options.emit and not any(isinstance(each, METAL_PIPELINES) for each in passes.texts or ()):
                 raise ArgumentError(
                     f"`--emit` takes a dump of a stage here, and {name} is a text of another compiler",
                     help="`--ttir-to-ttmetal-pipeline --emit host` shows the kernels of a text of TTIR",
@@ -182,7 +182,7 @@ def _after_text_passes(
     try:
         verifier: Callable[[ModuleOp], None] = verify_upstream
         for each in passes:
-            verifier = verify if isinstance(each, MetalPipelineOfTexts) else verifier
+            verifier = verify if isinstance(each, METAL_PIPELINES) else verifier
             _run_pass(each, module, options, reports, verifier=verifier)
         if passes:
             verifier(module)

@@ -9,6 +9,7 @@ from xdsl.ir import Attribute
 from ttnn_jit.dialects.upstream.rewriting.attributes_of_values import attribute_of_value, default_of
 from ttnn_jit.ttmlir.dialect_attributes import attribute_wrapper
 from ttnn_jit.ttmlir.enums import DialectEnum
+from ttnn_jit.ttmlir.mlir_affine import AffineMap, AffineMapAttr
 from ttnn_jit.ttmlir.wrapping import Wrapper
 
 
@@ -31,6 +32,8 @@ def attribute_from(value: Any, kind: str) -> Attribute:
 
 
 def _held(value: Any) -> Any:
+    if isinstance(value, AffineMap):
+        return AffineMapAttr.get(value).held
     if isinstance(value, Wrapper):
         return value.held
     return [*map(_held, value)] if isinstance(value, list | tuple) else value

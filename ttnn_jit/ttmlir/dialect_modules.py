@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -15,6 +15,8 @@ from ttnn_jit.ttmlir import mlir_functions as functions
 from ttnn_jit.ttmlir import types_by_hand as types_by_hand  # noqa: PLC0414 - classes by hand
 from ttnn_jit.ttmlir.dialect_attributes import attribute_wrapper, names_of_dialect
 from ttnn_jit.ttmlir.enums import enum_of
+from ttnn_jit.ttmlir.mlir_attributes import Attribute, FloatAttr, IntegerAttr
+from ttnn_jit.ttmlir.mlir_types import RankedTensorType, Type
 from ttnn_jit.ttmlir.mlir_views import view_class
 
 
@@ -48,9 +50,35 @@ class DialectModule(ModuleType):
         return self
 
 
+def _constant(result: Any, value: Any = None, **keywords: Any) -> Any:
+    """The result of a new ``arith.constant``: of an attribute, or of a type and a number."""
+    if value is not None and not isinstance(value, Attribute):
+        kind = IntegerAttr if str(result).startswith(("i", "s", "u")) else FloatAttr
+        value = kind.get(result, value)
+    return view_class("arith.constant")(result if value is None else value, **keywords).results[0]
+
+
+def _empty(sizes: Sequence[Any], element_type: Type, **keywords: Any) -> Any:
+    """The result of a new ``tensor.empty``; sizes that are values are open extents."""
+    values = [each for each in sizes if not isinstance(each, int)]
+    shape = [each if isinstance(each, int) else RankedTensorType.get_dynamic_size() for each in sizes]
+    made = view_class("tensor.empty")(RankedTensorType.get(shape, element_type), values, **keywords)
+    return made.results[0]
+
+
+_BY_HAND: dict[tuple[str, str], Callable[..., Any]] = {
+    ("arith", "constant"): _constant,
+    ("d2m", "calculate_reblock_map"): layouts.calculate_reblock_map,
+    ("tensor", "empty"): _empty,
+}
+"""Dialect and function -> what MLIR's Python says by hand."""
+
+
 def _found(dialect: str, name: str) -> Any:
     if dialect == "func" and hasattr(functions, name):
         return getattr(functions, name)
+    if (dialect, name) in _BY_HAND:
+        return _BY_HAND[dialect, name]
     operation = _operation_names(dialect).get(name)
     if operation is not None:
         return view_class(operation)

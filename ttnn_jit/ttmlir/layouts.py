@@ -6,8 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any, Self
 
+from ttnn_jit.dialects.upstream.rewriting.d2m_rules.metal_types import geometry, map_attribute
+from ttnn_jit.layout_specification.metal_layout import reblock_map
 from ttnn_jit.ttmlir.dialect_attributes import DialectAttribute, by_hand
 from ttnn_jit.ttmlir.enums import enum_of
+from ttnn_jit.ttmlir.mlir_affine import AffineMap
 from ttnn_jit.ttmlir.mlir_attributes import Attribute
 from ttnn_jit.ttmlir.mlir_contexts import Context
 from ttnn_jit.ttmlir.mlir_types import Type
@@ -47,6 +50,36 @@ class MetalLayoutAttr(DialectAttribute):
                 f"collapsed_intervals = {dense}, {space}, {layout}>"
             )
         )
+
+    def getDeviceShape(self, grid_shape: Sequence[int], tile_shape: Sequence[int]) -> list[int]:  # noqa: N802 - upstream's name
+        """The extents of a tensor: those of the grid, then those of a core's part in tiles.
+
+        Args:
+            grid_shape: The extents of the grid.
+            tile_shape: The extents of a tile; [] of elements.
+
+        Raises:
+            LayoutError: Tiles or the grid do not divide the padded tensor.
+        """
+        return [*geometry(self.held).device_shape(grid_shape, tile_shape)]
+
+
+def calculate_reblock_map(
+    input_shape: Sequence[int],
+    output_shape: Sequence[int],
+    context: Context | None = None,  # noqa: ARG001 - there is one
+) -> AffineMap:
+    """The map from indices of a tensor split over one grid to those of the tensor split over another.
+
+    Args:
+        input_shape: The extents of grid and part of the tensor that is seen.
+        output_shape: Those of the view.
+        context: There is one.
+
+    Raises:
+        LayoutError: The shapes have other numbers of elements.
+    """
+    return AffineMap(map_attribute(reblock_map(input_shape, output_shape)).data)
 
 
 @by_hand("ttnn.ttnn_layout")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -112,7 +113,8 @@ def _call_of(rows: Sequence[OperationRow], arguments: Sequence[Any], keywords: M
 class _Call:
     """The arguments of a class's call, by the names of its row.
 
-    Positional ones are the types of results, if not inferred, then operands and attributes that must be there.
+    Positional ones are the types of results, if not inferred, then operands and attributes that must be there, and the
+    number of regions, if there may be any.
 
     Raises:
         TypeError: One is missing, or unknown.
@@ -127,7 +129,11 @@ class _Call:
             types, rest = self._result_types(rest)
         # Operands and attributes alternate in some operations, which the tables do not say; their classes differ.
         waiting = {True: [*self._names(are_operands=True)], False: [*self._names(are_operands=False)]}
+        self._regions = len(row.regions)
         for value in rest:
+            if self._counts_regions(value, given):
+                self._regions = len(row.regions) - 1 + value
+                continue
             names = [name for name in waiting[_is_operand(value)] if name not in given]
             if value is None:
                 names = [name for name in (*waiting[True], *waiting[False]) if name not in given]
@@ -137,6 +143,14 @@ class _Call:
         self._given = given
         self._types = types
         self._require()
+
+    def _counts_regions(self, value: Any, given: Mapping[str, Any]) -> bool:
+        """Whether a number behind the attributes that must be there is how many regions an operation gets."""
+        is_number = isinstance(value, int) and not isinstance(value, bool)
+        has_any = bool(self._row.regions) and self._row.regions[-1].count == "*"
+        return (
+            is_number and has_any and all(each.name in given for each in self._row.attributes if _must_be_there(each))
+        )
 
     def _result_types(self, rest: list[Any]) -> tuple[list[Any], list[Any]]:
         types: list[Any] = []
@@ -172,7 +186,8 @@ class _Call:
             is_absent = value is None or (value is False and each.kind.startswith("UnitAttr"))
             if not is_absent:
                 properties[each.name] = attribute_from(value, each.kind)
-        return created_operation(self._row, self._given, properties, self._types, location)
+        regions = [ir.Region() for _ in range(self._regions)]
+        return created_operation(self._row, self._given, properties, self._types, location, regions)
 
 
 def created_operation(
@@ -228,6 +243,9 @@ def _ods_name(row: OperationRow, name: str) -> str:
         return name
     if name.removesuffix("_") in names:
         return name.removesuffix("_")
+    for each in names:
+        if re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", each).lower() == name:
+            return each
     raise TypeError(f"{row.name} has no argument {name!r}")
 
 

@@ -11,7 +11,13 @@ from xdsl.passes import ModulePass
 
 from ttnn_jit.compiler.texts.emitpy_pipelines import PIPELINES as EMITPY
 from ttnn_jit.compiler.texts.emitpy_pipelines import emitpy_passes
-from ttnn_jit.compiler.texts.metal_pipeline import MetalPipelineOfTexts
+from ttnn_jit.compiler.texts.metal_pipeline import (
+    FROM_D2M,
+    METAL_PIPELINES,
+    MetalPipelineOfD2M,
+    MetalPipelineOfTexts,
+    with_stages_merged,
+)
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.dialects.text.printer import op_text
 from ttnn_jit.dialects.upstream.context import UpstreamContext
@@ -136,11 +142,11 @@ def run_passes(
         MLIRError: The module is invalid, or a pass is unknown or refused.
     """
     try:
-        each_pass = (each for name, options in passes for each in _passes_of(name, options))
+        each_pass = (each for name, options in with_stages_merged(passes) for each in _passes_of(name, options))
         verifier = verify_upstream
         for number, each in enumerate(each_pass):
             _run_pass(each, module, number, printed)
-            verifier = verify if isinstance(each, MetalPipelineOfTexts) else verifier
+            verifier = verify if isinstance(each, METAL_PIPELINES) else verifier
             if verifies:
                 verifier(module.held)
             log_module(each.name, module)
@@ -164,6 +170,8 @@ def _run_pass(each: ModulePass, module: Any, number: int, printed: PrintedStages
 def _passes_of(name: str, options: str) -> Sequence[ModulePass]:
     if name == pipeline.TTMETAL_PIPELINE:
         return [MetalPipelineOfTexts(options)]
+    if name == FROM_D2M:
+        return [MetalPipelineOfD2M(options)]
     if name in EMITPY:
         return emitpy_passes(name, options)
     if pipeline.is_over_texts(name):

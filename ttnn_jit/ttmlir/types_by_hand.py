@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import enum
+from functools import cache
 from typing import Any, ClassVar, Self
 
 from ttnn_jit.ttmlir.dialect_attributes import DialectType, by_hand
@@ -29,13 +31,22 @@ class TileType(DialectType):
 
     @property
     def data_type(self) -> Any:
-        """Its dtype."""
-        return enum_of("DataType", "ttcore")(self.data_type_as_int)
+        """Its dtype, as nanobind shows a C++ enumeration: ``DataType.Float32``."""
+        return _shown_data_types()(self.data_type_as_int)
 
     @property
     def shape(self) -> list[int]:
         """Height and width."""
         return [int(each) for each in text_of(self.held).partition("<")[2].partition(",")[0].split("x")]
+
+
+@cache
+def _shown_data_types() -> Any:
+    return enum.Enum("DataType", {each.name: int(each) for each in enum_of("DataType", "ttcore")}, type=_Shown)
+
+
+class _Shown(int):
+    __str__ = enum.Enum.__str__
 
 
 @by_hand("quant.uniform")

@@ -14,7 +14,7 @@ from ttnn_jit.dialects.upstream.attribute_kinds import DENSE_ARRAYS, NUMBER_TYPE
 from ttnn_jit.dialects.upstream.directives import operation_directives
 from ttnn_jit.dialects.upstream.formats import Directive, Element, Literal, Optional, Space, Variable, parsed_format
 from ttnn_jit.dialects.upstream.operation_reader import name_of
-from ttnn_jit.dialects.upstream.parameter_syntax import print_body
+from ttnn_jit.dialects.upstream.parameter_syntax import print_body, print_stripped
 from ttnn_jit.dialects.upstream.tables import OperationRow
 
 SEGMENT_NAMES = ("operandSegmentSizes", "resultSegmentSizes")
@@ -145,7 +145,7 @@ class OperationWriter:
         if kind == "SymbolNameAttr" and isinstance(attribute, StringAttr):
             self.printer.print_symbol_name(attribute.data)
         elif kind.startswith("#") and attribute.name == kind[1:] and not attribute.name.startswith("builtin."):
-            print_body(self.printer, attribute)
+            print_stripped(self.printer, attribute)
         elif kind.startswith("enum:") and isinstance(attribute, IntegerAttr):
             values = tables.enum_values(kind.removeprefix("enum:"), self._row.name.partition(".")[0])
             self.printer.print_string(next(word for word, value in values.items() if value == attribute.value.data))

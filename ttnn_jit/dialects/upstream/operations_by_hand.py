@@ -383,6 +383,36 @@ def _parse_remote_load(parser: Parser) -> Parts:
     return parts_of(operands=operands, result_types=results, properties=properties, attributes=attributes)
 
 
+def _print_remote_load(op: Operation, printer: Printer) -> None:
+    sizes = op.properties["operandSegmentSizes"]
+    assert isinstance(sizes, DenseArrayBase)
+    following = iter(op.operands)
+    buffer, memref, indices, cb, *sent = ([next(following) for _ in range(int(size))] for size in sizes.get_values())
+    for each in (*buffer, *memref):
+        printer.print_string(" ")
+        printer.print_ssa_value(each)
+    printer.print_string("[")
+    printer.print_list(indices, printer.print_ssa_value)
+    printer.print_string("]")
+    for each in cb:
+        printer.print_string(" into ")
+        printer.print_ssa_value(each)
+    for keyword, values in zip(("mcore", "mshape", "mcast"), sent, strict=True):
+        if values:
+            printer.print_string(f" {keyword}[")
+            printer.print_list(values, printer.print_ssa_value)
+            printer.print_string("]")
+    printer.print_op_attributes(op.attributes)
+    printer.print_string(" : ")
+    printer.print_list([each.type for each in (*buffer, *memref)], printer.print_attribute)
+    for each in cb:
+        printer.print_string(" into ")
+        printer.print_attribute(each.type)
+    if op.results:
+        printer.print_string(" -> ")
+        printer.print_attribute(op.results[0].type)
+
+
 def _in_brackets(parser: Parser) -> list[UnresolvedOperand]:
     with parser.in_square_brackets():
         return operand_list(parser)
@@ -399,6 +429,6 @@ BY_HAND = {
         _parse_accessor_arguments, _print_accessor_arguments, _is_accessor_arguments_of_2026
     ),
     "d2m.generic": HandSyntax(_parse_generic, _print_generic, _is_generic_of_2026),
-    "d2m.remote_load": HandSyntax(_parse_remote_load),
+    "d2m.remote_load": HandSyntax(_parse_remote_load, _print_remote_load),
 }
 """Name of an operation -> its assembly."""

@@ -22,6 +22,7 @@ from ttnn_jit.dialects.text_calls.shards import check_devices, shard_tilings
 from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text
 from ttnn_jit.dialects.text_calls.text_attributes import name_of, symbol_of
 from ttnn_jit.dialects.text_calls.uncomputed_ops import is_only_a_number, is_unread_call
+from ttnn_jit.frontend.ir.d2m_lowering import DEVICE_OPS, DeviceOps
 from ttnn_jit.frontend.ir.known_values import trip_count
 from ttnn_jit.frontend.ir.lowered_text import Argument, Constant, HostResult, KeptResult, LoweredText, Source
 from ttnn_jit.frontend.ir.ops_of_text import OpsOfText, TextBuilder, check_shape, computed
@@ -131,9 +132,30 @@ class FunctionLowering:
             else:
                 self._inline(op, symbol_of(op.callee), op.operands)
             return
+        if op.name in DEVICE_OPS:
+            self._run_on_device(op)
+            return
+        if op.name == "d2m.spatial":
+            self._run_side_by_side(op)
+            return
         read = read_op(op)
         if read.operation.role not in {Role.NOTHING, Role.ALLOCATES}:
             _BY_ROLE[read.operation.role](self, op, read)
+
+    def _run_on_device(self, op: Operation) -> None:
+        """The results of an operation of d2m on each device of the mesh."""
+        found = []
+        for device in range(self._devices):
+            ops = OpsOfText(self, location_of(op))
+            given = {each: ops.rebound(self._read(each)[device]) for each in op.operands if is_tensor(each.type)}
+            with errors_at(op):
+                found.append(DeviceOps(ops, given).results(op))
+        self._set_results(op, [*zip(*found, strict=True)])
+
+    def _run_side_by_side(self, op: Operation) -> None:
+        """The results of regions that run on ranges of cores of one device."""
+        found = [each for region in op.regions for each in self._run_region(region, [])]
+        self._set_results(op, found)
 
     def _decompose(self, op: Operation, read: OpCall) -> None:
         self._inline(op, read.arguments[read.operation.calls], read.arguments["inputs"])

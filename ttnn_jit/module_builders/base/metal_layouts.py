@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -50,16 +49,12 @@ def get_metal_tensor_layout(  # noqa: PLR0913, PLR0917 - upstream's arguments
     intervals = None if dim_alignments is None else DenseElementsAttr.get(torch.tensor([[0, rank - 1]]).numpy())
     layouts = dialect_module("ttcore", "ttmlir.dialects.ttcore")
     layout = layouts.MetalLayoutAttr.get(ctx, logical_shape, space, kind, intervals, dim_alignments)
-    aligned = dim_alignments or [*[1] * (rank - 2), _TILE, _TILE][-rank:]
-    padded = [math.ceil(extent / unit) * unit for extent, unit in zip(logical_shape, aligned, strict=True)]
-    matrix = [math.prod(padded[:-1]), padded[-1]] if rank > 1 else padded
-    cores = [*grid] if grid is not None else [1] * len(matrix)
-    unit = _TILE if tiled else 1
-    parts = [math.ceil(extent / unit / count) for extent, count in zip(matrix, cores[-len(matrix) :], strict=True)]
+    cores = [*grid] if grid is not None else [1] * min(max(rank, 2), 2)
+    shape = layout.getDeviceShape(cores, [_TILE, _TILE] if tiled else [])
     element = IntegerType.get_signed(32) if element_dtype is torch.int32 and not tiled else type_of(element_dtype)
     if tiled:
         element = tile_type(element_dtype)
-    return RankedTensorType.get([*cores, *parts], element, layout)
+    return RankedTensorType.get(shape, element, layout)
 
 
 def tile_type(dtype: torch.dtype) -> Any:

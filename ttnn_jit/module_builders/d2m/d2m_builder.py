@@ -13,6 +13,7 @@ from ttnn_jit.dialects.upstream.tables import operation_rows
 from ttnn_jit.module_builders.base.debug_methods import DebugMethods
 from ttnn_jit.module_builders.base.metal_layouts import affine_map_from_lambda
 from ttnn_jit.ttmlir.attribute_builders import attribute_from
+from ttnn_jit.ttmlir.layouts import calculate_reblock_map
 from ttnn_jit.ttmlir.mlir_affine import AffineMap, AffineMapAttr
 from ttnn_jit.ttmlir.mlir_attributes import ArrayAttr, UnitAttr
 from ttnn_jit.ttmlir.mlir_operations import InsertionPoint, Operation
@@ -150,7 +151,7 @@ class D2MBuilder(DebugMethods):
         parts = [extent // cores for extent, cores in zip(whole, new_grid, strict=True)]
         wanted = [*new_grid, *parts]
         kind = RankedTensorType.get(wanted, self.get_type(input), input.type.encoding)
-        return self.view_layout(input, kind, _reblocked(shape, wanted), unit_attrs=unit_attrs)
+        return self.view_layout(input, kind, calculate_reblock_map(shape, wanted), unit_attrs=unit_attrs)
 
     def create_global_semaphore(
         self,
@@ -333,13 +334,3 @@ def _results_of(function: Callable[..., Any]) -> int:
 def _map_attribute(given: Any) -> AffineMapAttr | None:
     """A map, or its attribute, as an attribute."""
     return given if given is None or isinstance(given, AffineMapAttr) else AffineMapAttr.get(given)
-
-
-def _reblocked(shape: Sequence[int], wanted: Sequence[int]) -> Any:
-    """The map from indices of grid and part of one split to those of another."""
-    rank = len(shape) // 2
-    names = [f"d{index}" for index in range(2 * rank)]
-    whole = [f"({names[at]} * {wanted[rank + at]} + {names[rank + at]})" for at in range(rank)]
-    cores = [f"{each} floordiv {shape[rank + at]}" for at, each in enumerate(whole)]
-    parts = [f"{each} mod {shape[rank + at]}" for at, each in enumerate(whole)]
-    return wrapped(parsed(f"affine_map<({', '.join(names)}) -> ({', '.join([*cores, *parts])})>"))

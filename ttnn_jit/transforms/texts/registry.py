@@ -13,7 +13,7 @@ from ttnn_jit.process.memoized import memoized
 from ttnn_jit.transforms.texts.text_pass import TextPass, TextPipeline
 
 _PACKAGE = "ttnn_jit.transforms.texts"
-_FOLDERS = ("passes", "standalone_passes", "ttnn_passes")
+_FOLDERS = ("passes", "standalone_passes", "ttnn_passes", "d2m_passes")
 
 REFUSED_PASSES = {
     "ttnn-optimizer": "it asks a model of the chip which layouts are fast; a CPU has none",
@@ -44,7 +44,6 @@ REFUSED_PASSES = {
     "ttnn-tuplify-tensors": "only emitted code takes its tensors as one tuple",
     "stablehlo-complex-data-type-conversion": "TTIR has no complex numbers here",
     "ttcore-one-shot-bufferize": "texts of tensors run as they are, by `ttnn-jit run`",
-    "ttir-bufferization-pipeline": "texts of tensors run as they are, by `ttnn-jit run`",
     "ttnn-create-d2m-subgraphs": "`@ttnn_jit.jit()` partitions kernels; texts of TTNN run as they are",
     "convert-ttir-to-linalg": "linalg is not lowered here; TTIR runs as it is, by `ttnn-jit run`",
     "linalg-to-llvm-pipeline": "linalg is not lowered here; TTIR runs as it is, by `ttnn-jit run`",

@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ttnn_jit.binaries.tables_to_module import HELD_NUMBER
 from ttnn_jit.compiler.texts.text_steps import OnDevices, OpWatcher, SteppedRun
+from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.spelling.naming import names_around
 from ttnn_jit.dialects.text.printer import op_text
 from ttnn_jit.dialects.text_calls.op_calls import updated_operands
@@ -144,12 +145,22 @@ class DebugHooks:
         return DebugHooks.current
 
     def run(self, binary: Binary, program_index: int, inputs: Sequence[torch.Tensor | OnDevices]) -> list[OnDevices]:
-        """The results of a program on every device, operation by operation.
+        """The results of a program on every device, operation by operation; of kernels of d2m as a whole.
 
         Raises:
             CompileError: An operation is not executed here.
         """
-        run = SteppedRun(binary.text_module, binary.names[program_index], inputs)
+        name = binary.names[program_index]
+        run = SteppedRun(binary.text_module, name, inputs)
+        if binary.is_of_kernels:
+            context = CallbackContext(binary, program_index, run)
+            _call(self.pre_program, binary, context)
+            whole = [each for each in inputs if isinstance(each, torch.Tensor)]
+            if len(whole) < len(inputs):
+                raise CompileError("kernels of d2m take one tensor for all devices, and an input has several")
+            found = [(each,) for each in binary.text_module.program(name)(*whole)]
+            _call(self.post_program, binary, context)
+            return found
         for _ in run.steps(_HookedRun(self, CallbackContext(binary, program_index, run))):
             pass
         return run.results_on_devices

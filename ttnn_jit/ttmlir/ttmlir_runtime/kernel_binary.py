@@ -27,6 +27,7 @@ class KernelBinary(Binary):
     """
 
     file_identifier = "TTM0"
+    is_of_kernels = True
 
     def __init__(self, kernels: ModuleOp) -> None:
         super().__init__(source_of(kernels))

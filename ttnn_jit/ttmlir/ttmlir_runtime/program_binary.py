@@ -46,9 +46,11 @@ class Binary(DescribedPrograms):
     Attributes:
         id: Its number in this process.
         target: Whose numbers its programs compute, if it is set before they run; None: those of a cpu.
+        is_of_kernels: Whether its module consists of scheduled kernels, which run together.
     """
 
     _made = 0
+    is_of_kernels = False
     target: targets.SystemDesc | None = None
 
     file_identifier = IDENTIFIER

@@ -12,7 +12,7 @@ from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.ttcore import TileType
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import parsed_type
-from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter, name_in_text
+from ttnn_jit.dialects.upstream.rewriting.rewriter import AUGUST, Rewriter, name_in_text
 
 METAL_LAYOUT = "ttcore.metal_layout"
 _MOVE = "ttir.to_layout"
@@ -59,7 +59,7 @@ def logical_type(type_: Attribute, at: Operation) -> Attribute:
     Raises:
         CompileError: The tensor consists of tiles of block floats; the error is at `at`.
     """
-    if not isinstance(type_, TensorType) or getattr(type_.encoding, "name", "") != METAL_LAYOUT:
+    if not isinstance(type_, TensorType) or not _is_of_metal(type_):
         return type_
     layout: Any = type_.encoding
     element = type_.element_type
@@ -80,3 +80,35 @@ def _replace_move(op: Operation, rewriter: Rewriter) -> None:
     assert isinstance(result.type, TensorType)
     if [*source.type.get_shape()] == [*result.type.get_shape()]:
         rewriter.replace(op, [rewriter.value("ttir.typecast", {"input": source}, {}, result.type, op)])
+
+
+# --- Moves ------------------------------------------------------------------------------------------------------------
+
+
+def moves_alone(module: ModuleOp) -> bool:
+    """Whether tensors in layouts of metal are only moved, or read and written by operations of d2m."""
+    found = False
+    for op in module.walk():
+        values: list[SSAValue] = [*op.operands, *op.results]
+        if not any(_is_of_metal(each.type) for each in values):
+            continue
+        name = name_in_text(op)
+        if not name.startswith(("d2m.", "tensor.")) and name not in {_MOVE, "ttir.empty"}:
+            return False
+        found = True
+    return found
+
+
+def to_moves_of_d2m(module: ModuleOp) -> None:
+    """Makes `d2m.to_layout` of every `ttir.to_layout` from or into a layout of metal."""
+    rewriter = Rewriter(AUGUST)
+    for op in [each for each in module.walk() if name_in_text(each) == _MOVE]:
+        source, result = op.operands[0], op.results[0]
+        if _is_of_metal(source.type) or _is_of_metal(result.type):
+            output = rewriter.value("d2m.empty", {}, {}, result.type, op)
+            made = rewriter.value("d2m.to_layout", {"input": source, "output": output}, {}, result.type, op)
+            rewriter.replace(op, [made])
+
+
+def _is_of_metal(type_: Attribute) -> bool:
+    return isinstance(type_, TensorType) and getattr(type_.encoding, "name", "") == METAL_LAYOUT

@@ -9,6 +9,8 @@ from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, UnregisteredOp, i32
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
+from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.dialects.ttcore import GridAttr
 from ttnn_jit.dialects.upstream import tables
 from ttnn_jit.dialects.upstream.context import UpstreamContext
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import parsed, parsed_type
@@ -65,6 +67,20 @@ class Rewriter:
             before: The operation before which it stands, whose location it takes.
             regions: Its regions.
         """
+        op = self.detached(name, operands, properties, result_types, before, regions)
+        insert_before(op, before)
+        return op
+
+    def detached(
+        self,
+        name: str,
+        operands: Mapping[str, Given],
+        properties: Mapping[str, Attribute | None],
+        result_types: Sequence[Attribute],
+        place: Operation,
+        regions: Sequence[Region] = (),
+    ) -> Operation:
+        """An operation that stands nowhere yet, with the location of `place`; see `create`."""
         row = self.row(name)
         assert row is not None, f"the tables have {name}"
         groups = [_group(operands.get(each.name)) for each in row.operands]
@@ -79,8 +95,7 @@ class Rewriter:
             properties=kept,
             regions=[*regions],
         )
-        op.location = before.location
-        insert_before(op, before)
+        op.location = place.location
         return op
 
     def value(
@@ -131,6 +146,19 @@ def mesh_topology_of(op: Operation) -> list[str]:
     """The `meshTopology` of the `ttcore.device` around an operation; empty without one."""
     device = _device_around(op)
     return [] if device is None else [*map(str, device.value("meshTopology") or ())]
+
+
+def worker_grid_of(op: Operation) -> list[int]:
+    """The grid of the cores of the `ttcore.device` around an operation.
+
+    Raises:
+        CompileError: There is no device.
+    """
+    device = _device_around(op)
+    if device is None:
+        raise CompileError("no device is registered", help="run `ttcore-register-device` before this pass")
+    grid = device.value("workerGrid")
+    return [*(grid.data if isinstance(grid, GridAttr) else grid.value("shape"))]
 
 
 def _device_around(op: Operation) -> Any:

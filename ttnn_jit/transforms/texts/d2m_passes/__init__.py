@@ -1,0 +1,1 @@
+"""Passes over d2m, one file each."""
