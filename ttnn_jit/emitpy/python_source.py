@@ -29,13 +29,14 @@ from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.meshes import mesh_devices_of, mesh_of_op
 from ttnn_jit.dialects.ttnn import DeallocateOp, FullOp, GetDeviceOp
 from ttnn_jit.emitpy.value_text import Source, call_text, float_text, precision_text, value_text
-from ttnn_jit.ops import COPY, OVERLOADS, RELAYOUT, Operation
+from ttnn_jit.ops import COPY, OVERLOADS, RELAYOUT, TYPECAST, Operation
 from ttnn_jit.ops.families.collective import AXIS, REDUCE_SUM, Collective
 from ttnn_jit.ops.language.config_kinds import PrecisionKind
 from ttnn_jit.ops.language.host_call import HostCall
 from ttnn_jit.ops.language.kinds import MemberKind, TensorsKind
 from ttnn_jit.ops.language.parameter import REDUCE_TYPE, Parameter
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.dtypes import DataType
 from ttnn_jit.specs.tensor_spec import DRAM_MEMORY_CONFIG, HOST_MEMORY_CONFIG, Layout, TensorSpec
 
 INDENT = "    "
@@ -160,6 +161,8 @@ class _FunctionWriter:
             self._name(value, notes.name or self._hints.get(value) or value.name_hint or "arg")
         parameters = [self.names[value] for value in arguments]
         lines = []
+        for value in arguments:
+            _require_element_type(value, function)
         if not arguments:
             parameters = ["device"]
         elif any(map(_needs_device, function.body.block.ops)):
@@ -176,6 +179,7 @@ class _FunctionWriter:
                 pass
             case FullOp():
                 if not _is_number(op):
+                    _require_element_type(op.results[0], op)
                     yield self._assigned(op, self._full(op))
             case DeallocateOp():
                 yield f"ttnn.deallocate({self.names[op.operands[0]]})"
@@ -185,6 +189,8 @@ class _FunctionWriter:
             case ReturnOp():
                 yield from self._return(op)
             case TensorOp():
+                for value in op.results:
+                    _require_element_type(value, op)
                 yield self._assigned(op, self._call(op))
             case _:
                 _refuse(op)
@@ -226,6 +232,8 @@ class _FunctionWriter:
         operation = op.operation
         if operation in {RELAYOUT, COPY} and _spec(op.operands[0]) != _spec(op.results[0]):
             return self._relayout(op)
+        if operation.source == TYPECAST.source and _spec(op.results[0]).dtype is DataType.BOOL:
+            return f"ttnn.ne({self._operand(op.operands[0])}, 0, dtype={value_text(DataType.BOOL)})"
         own = iter(op.operands)
         statics = dict(zip((each.name for each in operation.attributes), op.statics, strict=True))
         given = dict(zip((each.name for each in operation.operands), op.declared_operands, strict=False))
@@ -396,6 +404,21 @@ def _needs_device(op: IROperation) -> bool:
 def _spec(value: SSAValue) -> TensorSpec:
     assert isinstance(value.type, TensorType)
     return spec_of(value.type)
+
+
+def _require_element_type(value: SSAValue, op: IROperation) -> None:
+    """Refuses a tensor of a type that ttnn does not have; flags are numbers of another one.
+
+    Raises:
+        CompileError: It is one.
+    """
+    dtype = _spec(value).dtype
+    if dtype.is_foreign and dtype is not DataType.BOOL:
+        raise CompileError(
+            f"`{op.name}`: ttnn has no tensors of {dtype.name.lower()}",
+            location=location_of(op),
+            help="run the module itself: it is computed in that type",
+        )
 
 
 def _refuse(op: IROperation) -> NoReturn:

@@ -63,7 +63,8 @@ def _config_text(config: HardwareConfig) -> str:
 
 def _member_text(member: enum.Enum) -> str:
     if isinstance(member, DataType):
-        return member.name.lower()
+        # ttnn has no flags; tt-mlir's programs hold them in this type.
+        return ("BFLOAT16" if member is DataType.BOOL else member.name).lower()
     return f"{member.name}_LAYOUT" if isinstance(member, Layout) else str(member)
 
 

@@ -17,6 +17,8 @@ from builder.base.builder_apis import (  # noqa: E402 - found where `register_as
     compile_and_execute_ttnn,
 )
 from builder.base.builder_enums import MeshShardDirection, MeshShardType  # noqa: E402
+from builder.base.builder_runtime import TTBuilderCompileException  # noqa: E402
+from ttmlir.ir import DictAttr, StringAttr  # noqa: E402
 
 ROWS = OrderedDict([("x", 1), ("y", 2)])
 
@@ -173,3 +175,65 @@ def test_misspelled_names_of_a_builder_name_those_that_there_are(call, message):
 def test_a_misspelled_option_is_refused_before_anything_is_built():
     with pytest.raises(TypeError, match=r"no option 'check_pc' of compiling and executing; did you mean `check_pcc`\?"):
         compile_and_execute_ttir(body_of(lambda builder, x: builder.exp(x)), check_pc=True)
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+def test_a_composite_has_the_results_and_goldens_of_its_function(by_name):
+    def module(builder):
+        @builder.func([(4, 8), (4, 8)], [torch.float32] * 2)
+        def parts(x, y, builder):
+            return builder.add(x, y), builder.exp(y)
+
+        parts.sym_visibility = StringAttr.get("private")
+        builder._nested_funcs.append(parts.name.value)
+
+        @builder.func([(4, 8), (4, 8)], [torch.float32] * 2)
+        def main(x, y, builder):
+            given = "@parts" if by_name else parts
+            attributes = DictAttr.get({"n": StringAttr.get("1")})
+            total, power = builder.composite("own.parts", [x, y], given, composite_attributes=attributes)
+            wanted = [each.shard_at(0) for each in map(builder._get_golden_tensor, (x, y, total, power))]
+            assert torch.equal(wanted[2], wanted[0] + wanted[1])
+            torch.testing.assert_close(wanted[3], wanted[1].exp())
+            return builder.mul(total, power)
+
+    text = str(build_module(module, "stablehlo")[0])
+    assert 'composite "own.parts" %arg0, %arg1' in text
+    assert 'composite_attributes = {n = "1"}, decomposition = @parts' in text
+    compile_and_execute_shlo(module)
+
+
+def test_a_composite_of_no_function_says_what_is_spelled_alike():
+    def module(builder):
+        @builder.func([(4, 8)], [torch.float32])
+        def negated(x, builder):
+            return builder.neg(x)
+
+        @builder.func([(4, 8)], [torch.float32])
+        def main(x, builder):
+            return builder.composite("own.neg", [x], "negatd")
+
+    with pytest.raises(TTBuilderCompileException, match=r"no function @negatd; did you mean `negated`"):
+        compile_and_execute_shlo(module)
+
+
+ROWS_OF_A_TABLE = {
+    "ttir.embedding": lambda b, i, w, _: b.embedding(i, w),
+    "ttir.embedding_backward": lambda b, i, w, g: b.embedding_backward(i, w, g),
+    "ttir.where": lambda b, _i, w, _g: b.where(b.typecast(b.gt(w, w), output_type=torch.int32), w, w),
+}
+
+
+@pytest.mark.parametrize("operation", ROWS_OF_A_TABLE)
+def test_a_result_has_the_element_type_of_the_table_and_not_of_its_indices(operation):
+    def module(builder):
+        @builder.func([(2, 3), (8, 4), (2, 3, 4)], [torch.int32, torch.bfloat16, torch.bfloat16])
+        def main(indices, table, gradient, builder):
+            first = torch.randint(0, 8, (2, 3), dtype=torch.int32)
+            builder.set_goldens({indices: first})
+            return ROWS_OF_A_TABLE[operation](builder, indices, table, gradient)
+
+    made, _ = build_module(module, "ttir")
+    line = next(each for each in str(made).splitlines() if f'"{operation}"' in each)
+    assert line.endswith("xbf16>")
+    compile_and_execute_ttir(module)

@@ -1,4 +1,4 @@
-"""`result-presharded`: devices keep their parts of the results that it names, up to the outputs of a binary."""
+"""Arguments and results say whether devices have their parts; `result-presharded` says it of results."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_devices_keep_their_parts_of_presharded_results(tmp_path, text, kept):
     said = (tmp_path / "ttnn.mlir").read_text()
     assert said.count("shard_status<presharded>") == sum(kept)
     assert "mesh_shard" not in said
-    assert said.count("shard_status<unsharded>") == 3 - sum(kept)
+    assert said.count("shard_status<unsharded>") == 4 - sum(kept)  # the argument is a whole
 
 
 def test_a_result_that_nothing_cuts_is_whole_on_each_device(tmp_path):
@@ -83,3 +83,37 @@ def test_there_is_a_word_for_each_result(tmp_path, capsys):
     (tmp_path / "text.mlir").write_text(UNCUT)
     assert opt_main(["--stablehlo-pipeline=result-presharded=1,1", str(tmp_path / "text.mlir")]) == 1
     assert "does not match the number of results in the function: 2, not 3" in capsys.readouterr().err
+
+
+PARTS = {"annotated": ANNOTATED, "by hand": BY_HAND.replace("%x: tensor<4x6xf32>", "%x: tensor<4x6xf32> {CUT}")}
+
+
+@pytest.mark.parametrize(("kind", "mesh"), [("annotated", "1,2"), ("annotated", "1,1"), ("by hand", "1,2")])
+def test_arguments_and_results_say_whether_devices_have_their_parts(tmp_path, capsys, kind, mesh):
+    text = PARTS[kind].replace("CUT", 'mhlo.sharding = "{devices=[2,1]<=[2]}"')
+    (tmp_path / "text.mlir").write_text(text)
+    assert (
+        opt_main(
+            [f"--stablehlo-pipeline=mesh-shape={mesh}", str(tmp_path / "text.mlir"), "-o", str(tmp_path / "out.mlir")]
+        )
+        == 0
+    )
+    (line,) = [each for each in (tmp_path / "out.mlir").read_text().splitlines() if "func.func" in each]
+    part = "tensor<2x6xf32>" if mesh == "1,2" else "tensor<4x6xf32>"
+    argument, _, results = line.partition("->")
+    assert f"ttcore.local_shape = #ttcore<local_shape local_shape = {part}>" in argument
+    assert "ttcore.shard_status = #ttcore.shard_status<presharded>" in argument
+    assert results.count("ttcore.shard_status = #ttcore.shard_status<unsharded>") == 3
+    assert "local_shape = tensor<6x4xf32>" in results
+    capsys.readouterr()
+    assert opt_main(["--stablehlo-pipeline", str(tmp_path / "out.mlir")]) == 1
+    assert "has a local shape already" in capsys.readouterr().err
+
+
+def test_a_function_of_ttir_takes_wholes(tmp_path):
+    (tmp_path / "text.mlir").write_text(ANNOTATED)
+    said = ["--stablehlo-pipeline=mesh-shape=1,2", "--stablehlo-to-ttir-pipeline"]
+    assert opt_main([*said, str(tmp_path / "text.mlir"), "-o", str(tmp_path / "ttir.mlir")]) == 0
+    text = (tmp_path / "ttir.mlir").read_text()
+    assert "presharded" not in text
+    assert "%arg0: tensor<4x6xf32> {ttcore.local_shape = #ttcore<local_shape local_shape = tensor<4x6xf32>>" in text

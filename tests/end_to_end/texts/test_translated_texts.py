@@ -246,3 +246,33 @@ def test_a_text_that_is_not_translated_is_refused_and_nothing_is_written(text, r
     assert reason in caught.err
     assert caught.out == ""
     assert [each.name for each in tmp_path.iterdir()] == ["model.mlir"]
+
+
+def emitted(tmp_path, result: str, lines: str) -> int:
+    text = f"func.func @main(%x: tensor<4x8xi32>) -> {result} {{\n{lines}\n}}"
+    (tmp_path / "text.mlir").write_text(text)
+    return main(["translate", "--mlir-to-python", str(tmp_path / "text.mlir"), "-o", str(tmp_path / "text.py")])
+
+
+@pytest.mark.parametrize("word", ["logical_or", "logical_xor", "maximum", "ne"])
+def test_flags_are_numbers_of_a_type_that_ttnn_has(tmp_path, word):
+    lines = """%0 = "ttir.gt"(%x, %x) : (tensor<4x8xi32>, tensor<4x8xi32>) -> tensor<4x8xi1>
+      %1 = "ttir.typecast"(%x) : (tensor<4x8xi32>) -> tensor<4x8xi1>
+      %2 = "ttir.WORD"(%0, %1) : (tensor<4x8xi1>, tensor<4x8xi1>) -> tensor<4x8xi1>
+      %3 = "ttir.typecast"(%2) : (tensor<4x8xi1>) -> tensor<4x8xf32>
+      return %3 : tensor<4x8xf32>"""
+    assert emitted(tmp_path, "tensor<4x8xf32>", lines.replace("WORD", word)) == 0
+    program = runpy.run_path(str(tmp_path / "text.py"))
+    x = torch.randint(-1, 2, (4, 8), dtype=torch.int32)
+    device = ttnn.open_device(device_id=0)
+    given = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device)
+    assert torch.equal(ttnn.to_torch(program["main"](given)), (x != 0).float())
+
+
+def test_types_that_ttnn_lacks_are_refused_where_a_program_would_name_them(tmp_path, capsys):
+    lines = """%0 = "ttir.mean"(%x) <{dim_arg = [1 : i32], keep_dim = true}> : (tensor<4x8xi32>) -> tensor<4x1xi32>
+      return %0 : tensor<4x1xi32>"""
+    assert emitted(tmp_path, "tensor<4x1xi32>", lines) == 1
+    said = capsys.readouterr().err
+    assert "text.mlir:2:1: `ttnn.typecast`: ttnn has no tensors of float64" in said
+    assert not (tmp_path / "text.py").exists()

@@ -17,6 +17,7 @@ from ttnn_jit.dialects.text_calls.op_calls import OpCall, read_op
 from ttnn_jit.dialects.text_calls.shards import check_devices, shard_tilings
 from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text
 from ttnn_jit.dialects.text_calls.text_attributes import name_of, symbol_of
+from ttnn_jit.dialects.text_calls.traces_in_texts import TracedCall, executed_ops, first_result
 from ttnn_jit.dialects.text_calls.uncomputed_ops import is_only_a_number, is_unread_call
 from ttnn_jit.events.listeners import LISTENERS, emit_since
 from ttnn_jit.events.run_events import Collective, Event, TensorInfo, TextOperation, tensor_info
@@ -115,36 +116,49 @@ class SteppedRun:
             CompileError: An op is not executed here.
         """
         self._watcher = watcher or self._watcher
-        return self._run_function(self._function, self._inputs)
+        return self._run_function(self._function, self._inputs, is_called=False)
 
     def _returned(self, function: FuncOp) -> list[OnDevices]:
         last = function.body.block.last_op
         return [self.values[each] for each in last.operands if is_tensor(each.type)] if last else []
 
-    def _run_function(self, function: FuncOp, arguments: Sequence[OnDevices]) -> Iterator[Step]:
+    def _run_function(
+        self, function: FuncOp, arguments: Sequence[OnDevices], *, is_called: bool = True
+    ) -> Iterator[Step]:
         block = function.body.block
         tensors = [each for each in block.args if is_tensor(each.type)]
         require_as_many(len(tensors), len(arguments))
         self.values.update(zip(tensors, arguments, strict=True))
         self._watcher.entered(function.sym_name.data)
-        yield from self._run_ops(block)
+        yield from self._run_ops(block, keeps_arguments=is_called)
         self._watcher.left(function.sym_name.data)
 
-    def _run_ops(self, block: Block) -> Iterator[Step]:
+    def _run_ops(self, block: Block, *, keeps_arguments: bool = False) -> Iterator[Step]:
         """Every op of a block but the last."""
-        last_uses = _last_uses(block) if self._frees else {}
-        for op in [*block.ops][:-1]:
+        *ops, last = executed_ops(block)
+        last_uses = _last_uses(block, [*ops, last], keeps_arguments=keeps_arguments) if self._frees else {}
+        for index, op in enumerate(ops):
             yield from self._run_op(op)
-            for value in last_uses.get(op, ()):
+            for value in last_uses.get(index, ()):
                 self.values.pop(value, None)
 
-    def _returned_once(self, function: FuncOp) -> list[OnDevices]:
-        """What a call returned, which the values of the caller hold from here on."""
-        found, last = self._returned(function), function.body.block.last_op
-        if self._frees and last is not None:
-            for value in last.operands:
+    def _write_back(self, operands: Sequence[SSAValue], held: Sequence[OnDevices]) -> None:
+        """Gives later readers of a call's operands what its function wrote to its parameters."""
+        for operand, now in zip(operands, held, strict=True):
+            if now is not self.values[operand]:
+                self.values[operand] = now
+
+    def _left_by(self, function: FuncOp, first: int, number: int) -> tuple[list[OnDevices], list[OnDevices]]:
+        """Some of what a call returned, and what its parameters hold: the caller has both from here on."""
+        last = function.body.block.last_op
+        returned = [] if last is None else [*last.operands]
+        parameters = [each for each in function.body.block.args if is_tensor(each.type)]
+        found = [self.values[each] for each in returned[first:][:number]]
+        held = [self.values[each] for each in parameters]
+        if self._frees:
+            for value in (*returned, *parameters):
                 self.values.pop(value, None)
-        return found
+        return found, held
 
     def _run_op(self, op: Operation) -> Iterator[Step]:
         if isinstance(op, ReturnOp):
@@ -179,12 +193,35 @@ class SteppedRun:
         yield from self._run_region(op.regions[0], [self.values[each] for each in op.operands])
         self.values.update(zip(op.results, self._of_region, strict=True))
 
-    def _run_call(self, op: Operation, name: str, operands: Sequence[SSAValue]) -> Iterator[Step]:
+    def _run_call(
+        self, op: Operation, name: str, operands: Sequence[SSAValue], first: int | None = None
+    ) -> Iterator[Step]:
+        """A function, of whose results an op has the last ones, or those from `first`."""
         callee = self._module.callee(op, name)
-        yield from self._run_function(callee, [self.values[each] for each in operands if is_tensor(each.type)])
-        tensors = [each for each in op.results if is_tensor(each.type)]
-        returned = self._returned_once(callee)
-        self.values.update(zip(tensors, returned[len(returned) - len(tensors) :], strict=True))
+        given = [each for each in operands if is_tensor(each.type)]
+        yield from self._run_function(callee, [self.values[each] for each in given])
+        begin = len(callee.function_type.outputs) - len(op.results) if first is None else first
+        returned, held = self._left_by(callee, begin, len(op.results))
+        self._write_back(given, held)
+        self.values.update(zip(op.results, returned, strict=True))
+
+    def _run_trace(self, op: Operation, read: OpCall) -> Iterator[Step]:
+        """The function that captures a trace and executes it, on slots that another one gives."""
+        call = TracedCall.of(read)
+        name = read.arguments[read.operation.calls]
+        capturing = self._module.callee(op, name)
+        if call.allocating is None:
+            yield from self._run_call(op, name, call.staged, first_result(op, capturing))
+            return
+        allocating = self._module.callee(op, call.allocating)
+        yield from self._run_function(allocating, [self.values[each] for each in call.resident])
+        slots, _ = self._left_by(allocating, 0, len(call.slots) + len(op.results))
+        yield from self._run_function(capturing, [*(self.values[each] for each in call.staged), *slots])
+        held = self._left_by(capturing, 0, 0)[1][len(call.staged) :]
+        for value, slot in zip(call.slots, held, strict=False):
+            if value in call.resident:
+                self._write_back([value], [slot])
+        self.values.update(zip(op.results, held[len(call.slots) :], strict=True))
 
     def _run_region(self, region: Region, arguments: Sequence[OnDevices]) -> Iterator[Step]:
         """Every op of a region; what it returns is `_of_region` afterwards."""
@@ -302,15 +339,18 @@ class SteppedRun:
         return {each: self.values[each] for each in dict.fromkeys(read.operands) if is_tensor(each.type)}
 
 
-def _last_uses(block: Block) -> dict[Operation, list[SSAValue]]:
-    """Op -> the values of the block that no later one reads, regions included."""
-    ops = [*block.ops]
-    last = {value: op for op in ops for value in op.results}
-    own = {*block.args, *last}
-    last.update((value, op) for op in ops for inner in op.walk() for value in inner.operands if value in own)
-    found: dict[Operation, list[SSAValue]] = {}
-    for value, op in last.items():
-        found.setdefault(op, []).append(value)
+def _last_uses(block: Block, ops: Sequence[Operation], *, keeps_arguments: bool) -> dict[int, list[SSAValue]]:
+    """The place among the ops that run -> the values of the block that no later one reads, regions included.
+
+    What a function writes to its parameters is read behind its call: `keeps_arguments`.
+    """
+    last: dict[SSAValue, int] = {value: index for index, op in enumerate(ops) for value in op.results}
+    own = {*last} if keeps_arguments else {*block.args, *last}
+    for index, op in enumerate(ops):
+        last.update((value, index) for inner in op.walk() for value in inner.operands if value in own)
+    found: dict[int, list[SSAValue]] = {}
+    for value, index in last.items():
+        found.setdefault(index, []).append(value)
     return found
 
 
@@ -318,6 +358,7 @@ _BY_ROLE = {
     Role.COMPUTES: "_compute",
     Role.CALLS: "_run_decomposition",
     Role.CALLS_ONCE: "_run_callee",
+    Role.TRACES: "_run_trace",
     Role.EXCHANGES: "_exchange",
     Role.CHOOSES: "_run_choice",
     Role.REPEATS: "_run_loop",

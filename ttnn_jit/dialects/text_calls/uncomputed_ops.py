@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects.func import CallOp
 from xdsl.ir import Operation
+from xdsl.traits import SymbolTable
 
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.dialects.text_calls.op_calls import bound_op
@@ -14,11 +15,23 @@ from ttnn_jit.ops.texts import text_operations
 
 
 def is_unread_call(op: Operation) -> bool:
-    """Whether an op calls a function whose results are only freed, as before a trace is captured."""
+    """Whether an op calls a function whose results are only freed, as before a trace is captured.
+
+    A function that writes to its parameters is called for that.
+    """
     if not isinstance(op, CallOp):
         return False
     readers = [text_operations().get(name_of(use.operation)) for result in op.results for use in result.uses]
-    return bool(readers) and all(each is not None and each.role is Role.NOTHING for each in readers)
+    if not readers or any(each is None or each.role is not Role.NOTHING for each in readers):
+        return False
+    callee = SymbolTable.lookup_symbol(op, op.callee)
+    return callee is None or not any(_may_write(each) for each in callee.walk())
+
+
+def _may_write(op: Operation) -> bool:
+    """Whether an op writes to an operand, or calls a function that may."""
+    found = text_operations().get(name_of(op))
+    return isinstance(op, CallOp) or (found is not None and bool(found.updates or found.also_updates))
 
 
 def is_only_a_number(op: Operation) -> bool:

@@ -19,6 +19,7 @@ from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.op_calls import OpCall, errors_at, read_op
 from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text
 from ttnn_jit.dialects.text_calls.text_attributes import name_of
+from ttnn_jit.dialects.text_calls.traces_in_texts import executed_ops
 from ttnn_jit.frontend.ir.lowered_text import Argument, LoweredText
 from ttnn_jit.frontend.ir.lowering import FunctionLowering
 from ttnn_jit.frontend.ir.ops_of_text import OpsOfText, TextBuilder, check_shape
@@ -104,7 +105,7 @@ class DeviceLowering(FunctionLowering):
                 self._cut[value] = placement
         self._open.append(function.sym_name.data)
         skipped = {value.owner for value, own in zip(last.operands, outputs, strict=True) if value is not own}
-        ops = [op for op in block.ops if op not in skipped]
+        ops = [op for op in executed_ops(block) if op not in skipped]
         lowered = self.lower([], ops, outputs)
         return DeviceText(lowered, tuple(given), tuple(results))
 

@@ -21,6 +21,7 @@ from ttnn_jit.dialects.text_calls.op_calls import OpCall, errors_at, is_allocate
 from ttnn_jit.dialects.text_calls.shards import check_devices, shard_tilings
 from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text
 from ttnn_jit.dialects.text_calls.text_attributes import name_of, symbol_of
+from ttnn_jit.dialects.text_calls.traces_in_texts import TracedCall, executed_ops, first_result
 from ttnn_jit.dialects.text_calls.uncomputed_ops import is_only_a_number, is_unread_call
 from ttnn_jit.frontend.ir.d2m_lowering import DEVICE_OPS, DeviceOps
 from ttnn_jit.frontend.ir.known_values import trip_count
@@ -121,7 +122,7 @@ class FunctionLowering:
         block = function.body.block
         outputs = returned_by(function)
         inputs = [each for each in block.args if is_tensor(each.type)]
-        return self.lower(inputs, block.ops, [each for each in outputs if is_tensor(each.type)])
+        return self.lower(inputs, executed_ops(block), [each for each in outputs if is_tensor(each.type)])
 
     def _lower_op(self, op: Operation) -> None:
         if isinstance(op, ReturnOp) or is_only_a_number(op) or is_unread_call(op):
@@ -219,20 +220,14 @@ class FunctionLowering:
             raise CompileError(f"@{name} calls itself", location=location_of(op))
         return found
 
-    def _inline(self, op: Operation, name: str, operands: Sequence[SSAValue]) -> None:
-        """The results of a function, of which an op has the last ones."""
-        callee = self._callee(op, name)
-        block, given = callee.body.block, [each for each in operands if is_tensor(each.type)]
-        parameters = [each for each in block.args if is_tensor(each.type)]
-        require_fitting_call(op, callee, len(given))
-        self._open.append(name)
-        for parameter, operand in zip(parameters, given, strict=True):
-            self._values[parameter] = self._read(operand)
-        for each in block.ops:
-            self._lower_op(each)
-        self._open.pop()
+    def _inline(self, op: Operation, name: str, operands: Sequence[SSAValue], first: int | None = None) -> None:
+        """The results of a function, of which an op has the last ones, or those from `first`."""
+        callee, given = self._callee(op, name), [each for each in operands if is_tensor(each.type)]
+        require_fitting_call(op, callee, len(given), len(op.results))
+        self._write_back(given, self._call(callee, [self._read(each) for each in given]))
         outputs = returned_by(callee)
-        for result, returned in zip(op.results, outputs[len(outputs) - len(op.results) :], strict=True):
+        begin = len(outputs) - len(op.results) if first is None else first
+        for result, returned in zip(op.results, outputs[begin:], strict=False):
             if is_tensor(result.type):
                 self._values[result] = self._read(returned)
 
@@ -280,6 +275,47 @@ class FunctionLowering:
         self._parts.append(ProgramPart(len(self._parts), *part))
         self.builder = TextBuilder(self._name, old.target, None, devices=old.devices)
         self._values, self._sources, self._specs, self._source_of, self._kept = {}, [], [], {}, {}
+
+    def _call(self, callee: FuncOp, given: Sequence[tuple[Value, ...]]) -> list[SSAValue]:
+        """Writes the ops of a function; its parameters."""
+        block, name = callee.body.block, callee.sym_name.data
+        parameters = [each for each in block.args if is_tensor(each.type)]
+        self._open.append(name)
+        self._values.update(zip(parameters, given, strict=True))
+        for each in executed_ops(block):
+            self._lower_op(each)
+        self._open.pop()
+        return parameters
+
+    def _write_back(self, operands: Sequence[SSAValue], parameters: Sequence[SSAValue]) -> None:
+        """Gives later readers of a call's operands what its function wrote to its parameters."""
+        for operand, parameter in zip(operands, parameters, strict=True):
+            if self._last(parameter) is not self._last(operand):
+                self._values[operand] = self._read(parameter)
+
+    def _last(self, value: SSAValue) -> tuple[Value, ...]:
+        """The tensors of a value in the last part that has some."""
+        part = self._part_of(value)
+        return self._values[value] if part is None else part.values[value]
+
+    def _trace(self, op: Operation, read: OpCall) -> None:
+        """The results of a trace that is captured and executed."""
+        call = TracedCall.of(read)
+        capturing = self._callee(op, read.arguments[read.operation.calls])
+        if call.allocating is None:
+            self._inline(op, capturing.sym_name.data, call.staged, first_result(op, capturing))
+            return
+        allocating = self._callee(op, call.allocating)
+        require_fitting_call(op, allocating, len(call.resident), len(call.slots) + len(op.results))
+        self._call(allocating, [self._read(each) for each in call.resident])
+        staged = [self._read(each) for each in call.staged]
+        slots = [self._read(each) for each in returned_by(allocating)]
+        require_fitting_call(op, capturing, len(staged) + len(slots), 0)
+        traced = self._call(capturing, [*staged, *slots])[len(staged) :]
+        for value, slot in zip(call.slots, traced, strict=False):
+            if value in call.resident:
+                self._write_back([value], [slot])
+        self._set_results(op, [self._read(each) for each in traced[len(call.slots) :]])
 
     def _run_region(self, region: Region, arguments: Sequence[tuple[Value, ...]]) -> list[tuple[Value, ...]]:
         """What a region returns, on every device."""
@@ -369,6 +405,7 @@ _BY_ROLE: Mapping[Role, Callable[[FunctionLowering, Operation, OpCall], None]] =
     Role.COMPUTES: FunctionLowering._compute,
     Role.CALLS: FunctionLowering._decompose,
     Role.CALLS_ONCE: FunctionLowering._call_once,
+    Role.TRACES: FunctionLowering._trace,
     Role.EXCHANGES: lambda lowering, op, read: lowering.exchange(op, read),  # of the subclass
     Role.CHOOSES: FunctionLowering._choose,
     Role.REPEATS: FunctionLowering._repeat,
@@ -415,18 +452,18 @@ def callee_of(functions: Mapping[str, FuncOp], op: Operation, name: str) -> Func
     return found
 
 
-def require_fitting_call(op: Operation, callee: FuncOp, given: int) -> None:
-    """Refuses a call of a function that takes another number of tensors than `given`, or returns too few.
+def require_fitting_call(op: Operation, callee: FuncOp, given: int, wanted: int) -> None:
+    """Refuses a call of a function that takes another number of tensors than `given`, or returns fewer than `wanted`.
 
     Raises:
         CompileError: It does.
     """
     taken = sum(is_tensor(each.type) for each in callee.body.block.args)
-    if taken != given or len(callee.function_type.outputs) < len(op.results):
+    if taken != given or len(callee.function_type.outputs) < wanted:
         name = callee.sym_name.data
         raise CompileError(
             f"`{name_of(op)}`: @{name} takes {taken} tensors and returns {len(callee.function_type.outputs)} values, "
-            f"got {given} and {len(op.results)}",
+            f"got {given} and {wanted}",
             location=location_of(op),
         )
 

@@ -43,7 +43,8 @@ class MethodSignature:
         method: Its name.
         operation: The operation that it makes, ``ttir.add``.
         parameters: Its parameters, without those of `TRAILING`.
-        dtypes: The element type of each result; "" for that of the first operand or of ``output_type``.
+        dtypes: The element type of each result, or the operand that has it; "" for that of the first operand or of
+            ``output_type``.
     """
 
     method: str
@@ -121,7 +122,7 @@ def _default(attribute: tables.Attribute) -> Any:
 
 
 def stated_signature(line: str, dialect: str) -> MethodSignature:
-    """The signature of a line: ``method=operation: name:part=default name -> , i32``.
+    """The signature of a line: ``method=operation: name:part=default name -> , int32``.
 
     An operation is named where its name is not that of the method, a part where its name is not that of the parameter.
     """

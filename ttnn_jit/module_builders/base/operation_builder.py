@@ -161,7 +161,9 @@ class Builder(StoredGoldens):
         default = output_type if output_type is not None else (None if first is None else self.get_type(first))
         found = []
         for word in stated[: max(len(required), len(signature.dtypes))]:
-            chosen = getattr(torch, word) if word and (output_type is None or len(required) > 1) else default
+            chosen = default
+            if word and (output_type is None or len(required) > 1):
+                chosen = self.get_type(operands[word]) if word in operands else getattr(torch, word)
             found.append(type_of(chosen if chosen is not None else torch.float32))
         return found
 

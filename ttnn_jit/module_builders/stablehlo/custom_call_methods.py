@@ -1,18 +1,20 @@
-"""Methods of custom calls, which StableHLO names by their targets."""
+"""Methods of custom calls and composites, which StableHLO names by their targets and names."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, StringAttr, i32
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, StringAttr, SymbolRefAttr, i32
 
 from ttnn_jit.module_builders.base.debug_methods import DebugMethods
+from ttnn_jit.ops.public_names import did_you_mean
+from ttnn_jit.ttmlir.mlir_functions import FuncOp
 from ttnn_jit.ttmlir.mlir_values import Value
 
 
 class CustomCallMethods(DebugMethods):
-    """Operations of TTNN that have neither an op in StableHLO nor one in TTIR."""
+    """Composites, and operations of TTNN that have neither an op in StableHLO nor one in TTIR."""
 
     def flash_mla_prefill(
         self,
@@ -59,6 +61,48 @@ class CustomCallMethods(DebugMethods):
         shape = [batch, 1, rows, self.get_shape(key)[2]]
         given = {"chunk_start_idx": chunk_start_idx}
         return self._custom_call("tt.indexer_score_dsa", [query, key, weights], given, shape, **trailing)
+
+    def composite(
+        self,
+        composite_name: str,
+        operands: Sequence[Value],
+        decomposition: str | FuncOp,
+        loc: Any = None,
+        unit_attrs: Sequence[str] | None = None,
+        sharding_attr: Any = None,
+        composite_attributes: Any = None,
+    ) -> Any:
+        """What a function of the module computes, by a name by which compilers may know it.
+
+        Args:
+            composite_name: The name.
+            operands: Its operands.
+            decomposition: The function, or its name.
+            loc: Where it comes from; by default the line that called the builder.
+            unit_attrs: Names of more attributes.
+            sharding_attr: How its results are cut.
+            composite_attributes: A dictionary of attributes.
+
+        Raises:
+            ValueError: This builder has made no function of that name.
+        """
+        name = decomposition.removeprefix("@") if isinstance(decomposition, str) else decomposition.name.value
+        made = next((each for each in self._func_ops_generated if each.name.value == name), None)
+        if made is None:
+            known = [each.name.value for each in self._func_ops_generated]
+            raise ValueError(f"this builder has no function @{name}{did_you_mean(name, known)}")
+        attributes: dict[str, Any] = {"name": StringAttr(composite_name), "decomposition": SymbolRefAttr(name)}
+        if composite_attributes is not None:
+            attributes["composite_attributes"] = composite_attributes.held
+        return self.emit(
+            "stablehlo.composite",
+            {"inputs": [*operands]},
+            attributes,
+            types=[*made.type.results],
+            loc=loc,
+            unit_attrs=unit_attrs,
+            sharding_attr=sharding_attr,
+        )
 
     def _custom_call(
         self,

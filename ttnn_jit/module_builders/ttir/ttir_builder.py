@@ -33,6 +33,9 @@ rand: size dtype low=0.0 high=1.0 seed=0
 full: output_shape:shape output_type fill_value
 constant: tensor:value
 sort: in0:input dim=-1 descending=False stable=False -> , int64
+where: in0:first in1:second in2:third -> second
+embedding: in0:input in1:weight -> weight
+embedding_backward: input weight in_gradient -> weight
 scatter: in0:input index source dim scatter_reduce_type="invalid"
 max_pool2d_with_indices: in0:input kernel stride dilation padding ceil_mode -> , int64
 concat: ins:inputs dim=0
@@ -96,7 +99,7 @@ quantize: in0:input scale zero_point dtype
 dequantize: in0:input scale zero_point dtype
 requantize: in0:input scale zero_point dtype
 """.replace("\\\n", "")
-"""What the tables do not say: another order of parameters, their other names, defaults, element types of indices."""
+"""What the tables do not say: another order of parameters, their other names, defaults, element types of results."""
 _SHAPED = {
     "ttir.arange": "shape",
     "ttir.ones": "shape",

@@ -22,6 +22,9 @@ is_finite=isfinite: in0:input
 clamp_scalar: in0:input min_arg:min max_arg:max
 clamp_tensor: in0:input min_tensor:min max_tensor:max
 concat: ins:inputs dim=0
+where: in0:first in1:second in2:third -> second
+embedding: in0:input in1:weight -> weight
+embedding_bw: input weight in_gradient -> weight
 repeat: in0:input repeat_dims
 matmul: in0:a in1:b transpose_a=False transpose_b=False
 linear: in0:a in1:b bias=None transpose_a=False transpose_b=False

@@ -126,6 +126,7 @@ class Role(enum.Enum):
         ALLOCATES: Its result has no elements yet: an op whose last operand it is writes it, and returns that.
         CALLS: It calls the function that its attribute `TextOperation.calls` names, whose last results are its own.
         CALLS_ONCE: It calls the function `callee`, whose results are kept for later runs.
+        TRACES: It calls the function that captures a trace and executes it, on slots that another one gives.
         EXCHANGES: It reads tensors of other devices. Operands are lists over the devices of the call's `mesh`, and so
             are what ``write`` and the golden give: the first result of every device, then the second ones.
         NOTHING: It computes nothing: it frees a tensor, or gives a device.
@@ -139,6 +140,7 @@ class Role(enum.Enum):
     ALLOCATES = "allocates"
     CALLS = "calls"
     CALLS_ONCE = "calls once"
+    TRACES = "traces"
     EXCHANGES = "exchanges"
     NOTHING = "nothing"
     CHOOSES = "chooses"

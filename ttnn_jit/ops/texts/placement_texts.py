@@ -80,10 +80,17 @@ TRACE = text(
     capture_callee=REQUIRED,
     execute_callee=None,
     allocate_slots_callee=None,
-    role=Role.CALLS,
+    role=Role.TRACES,
     calls="capture_callee",
 )
-"""A call of the function that runs and captures a trace, whose last results are those of the trace."""
+COPY = text(
+    "ttnn.copy",
+    "src dst",
+    lambda _, call: call.src,
+    lambda _, call: call.src,
+    moves=True,
+    updates="dst",
+)
 WRITE = text(
     "ttnn.write_tensor",
     "host_tensor device_tensor",
@@ -120,6 +127,7 @@ TEXTS = (
     COMPOSITE,
     SUBGRAPH,
     TRACE,
+    COPY,
     WRITE,
     TRACE_NUMBER,
     NO_COMPUTATION,

@@ -30,7 +30,7 @@ from ttnn_jit.ops.families.dialect_conversion import Conversion
 from ttnn_jit.ops.families.text_operation import Role
 from ttnn_jit.ops.texts import text_operations
 from ttnn_jit.transforms.passes.inline import Inline
-from ttnn_jit.transforms.shardings.presharded_results import keep_parts
+from ttnn_jit.transforms.shardings.shard_statuses import keep_parts, take_wholes
 from ttnn_jit.transforms.shardings.single_mesh import unify_meshes
 
 DIALECTS = frozenset({"stablehlo", "chlo", "sdy"})
@@ -65,6 +65,7 @@ class StablehloToTTIRPipeline(ModulePass):
         _state_meshes(op)
         Inline().apply(ctx, op)
         keep_parts(op)
+        take_wholes(op)
 
 
 def _state_meshes(module: ModuleOp) -> None:

@@ -26,7 +26,7 @@ from ttnn_jit.transforms.passes.convert_stablehlo_to_ttir import call_decomposit
 from ttnn_jit.transforms.passes.inline import Inline
 from ttnn_jit.transforms.shardings.batch_parallelism import cut_batches
 from ttnn_jit.transforms.shardings.partitioning import partition
-from ttnn_jit.transforms.shardings.presharded_results import mark_results
+from ttnn_jit.transforms.shardings.shard_statuses import mark_functions, presharded_arguments
 from ttnn_jit.transforms.shardings.single_mesh import unify_meshes
 from ttnn_jit.transforms.shardings.stated import SHARDINGS
 from ttnn_jit.transforms.shardings.xla_attributes import state_shardings
@@ -41,7 +41,8 @@ class StablehloPipeline(ModulePass):
 
     On several devices a function becomes a `sdy.manual_computation` on parts, with the collectives between them
     (`transforms/shardings`). A function that is one already, or is cut and joined by `@SPMDFullToShardShape` and
-    `@SPMDShardToFullShape`, stays as it is. On one device shardings are dropped: they cut nothing there.
+    `@SPMDShardToFullShape`, stays as it is. On one device shardings are dropped: they cut nothing there. Arguments and
+    results say whether devices have their parts, and the shapes of these.
 
     Attributes:
         mesh_shape: The extents of the mesh, if the module's is not meant.
@@ -64,13 +65,13 @@ class StablehloPipeline(ModulePass):
         Raises:
             CompileError: A sharding is not partitioned here, or `result_presharded` is not of the results.
         """
-        self._make_explicit(ctx, op)
-        if self.result_presharded:
-            mark_results(op, self.result_presharded)
-
-    def _make_explicit(self, ctx: Context, op: ModuleOp) -> None:
         Inline().apply(ctx, op)
         state_shardings(op)
+        cut = presharded_arguments(op)
+        self._make_explicit(ctx, op)
+        mark_functions(op, cut, self.result_presharded)
+
+    def _make_explicit(self, ctx: Context, op: ModuleOp) -> None:
         devices = math.prod(self.mesh_shape or mesh_of_text(op) or (1,))
         if devices > 1:
             unify_meshes(op)

@@ -210,7 +210,7 @@ def reverse(op: Operation, rewriter: Rewriter) -> bool:
         rows = permute(value, order, rewriter, op)
         moved = shape_of(rows.type)
         rows = reshape(rows, [moved[0], math.prod(moved[1:])], rewriter, op)
-        indices = _constant([*range(shape[dim] - 1, -1, -1)], (1, shape[dim]), i32, rewriter, op)
+        indices = constant([*range(shape[dim] - 1, -1, -1)], (1, shape[dim]), i32, rewriter, op)
         type_ = with_shape(value.type, [1, shape[dim], math.prod(moved[1:])])
         found = rewriter.value("ttir.embedding", {"input": indices, "weight": rows}, {}, type_, op)
         value = permute(
@@ -220,9 +220,10 @@ def reverse(op: Operation, rewriter: Rewriter) -> bool:
     return True
 
 
-def _constant(
+def constant(
     numbers: Sequence[float], shape: Sequence[int], element: Attribute, rewriter: Rewriter, at: Operation
 ) -> SSAValue:
+    """A tensor of numbers."""
     type_: Any = TensorType(element, [*shape])
     if len({*numbers}) == 1:
         one = integer(int(numbers[0]), element) if isinstance(element, IntegerType) else number(float(numbers[0]))
@@ -289,7 +290,7 @@ def quantization_of(element: Attribute) -> tuple[list[float], list[int], int | N
 def _quantization(element: Attribute, rewriter: Rewriter, at: Operation) -> tuple[SSAValue, SSAValue, int | None]:
     scales, zeros, axis = quantization_of(element)
     count = (len(scales),)
-    return _constant(scales, count, f32, rewriter, at), _constant(zeros, count, i32, rewriter, at), axis
+    return constant(scales, count, f32, rewriter, at), constant(zeros, count, i32, rewriter, at), axis
 
 
 @DECOMPOSED.of("ttir.quantize", "ttir.dequantize")

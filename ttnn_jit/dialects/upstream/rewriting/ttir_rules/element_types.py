@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     bf16,
     f32,
+    i1,
 )
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
@@ -26,8 +27,9 @@ from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.ttcore import TileType
-from ttnn_jit.dialects.upstream.rewriting.made_attributes import si32, ui32
+from ttnn_jit.dialects.upstream.rewriting.made_attributes import integer, number, si32, ui32
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.value_folds import element_of, filled, is_float
 from ttnn_jit.dialects.upstream.upstream_parser import SplatElementsAttr
 
 _ui8, _ui16 = (IntegerType(width, Signedness.UNSIGNED) for width in (8, 16))
@@ -55,9 +57,12 @@ def chip_element(element: Attribute) -> Attribute | None:
 def normalize(module: ModuleOp, rewriter: Rewriter) -> None:
     """Gives every tensor of a module the element type of a chip.
 
+    Flags are 0 or 1 in a type of numbers, so that a cast of numbers to flags becomes a comparison with 0.
+
     Raises:
         CompileError: A chip has no such element type.
     """
+    casts = [op for op in module.walk() if _makes_flags(op)]
     for op in [*module.walk()]:
         before = rewriter.changes
         for result in op.results:
@@ -73,6 +78,15 @@ def normalize(module: ModuleOp, rewriter: Rewriter) -> None:
             )
         if rewriter.changes != before or "value" in op.properties:
             _normalize_attributes(op)
+    for op in casts:
+        given = op.operands[0]
+        zero = filled(rewriter, number(0.0) if is_float(element_of(given)) else integer(0), given.type, op)
+        rewriter.replace(op, [rewriter.value("ttir.ne", {"lhs": given, "rhs": zero}, {}, op.results[0].type, op)])
+
+
+def _makes_flags(op: Operation) -> bool:
+    """Whether an op casts numbers to flags."""
+    return op.name == "ttir.typecast" and element_of(op.results[0]) == i1 and element_of(op.operands[0]) != i1
 
 
 def _normalize_value(value: SSAValue, op: Operation, rewriter: Rewriter) -> None:
