@@ -6,9 +6,11 @@ import torch
 from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.compiler.texts.text_steps import SteppedRun
 from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.dialects.text_calls.meshes_of_texts import mesh_of_text
 from ttnn_jit.frontend.ir.texts import parse_texts
 from ttnn_jit.sessions.text_goldens import verdicts_of
 from ttnn_jit.specs.target import PRESETS
+from ttnn_jit.tools.texts.inputs import draw_inputs
 
 EXPERTS, CHOSEN, WIDTH = 12, 3, 5
 MESHES = [((2, 3), 0), ((2, 3), 1), ((1, 2), 1)]
@@ -198,3 +200,70 @@ def test_meshes_of_other_sizes_are_refused(attributes, columns, message):
     inputs = [[torch.ones(1, 1, 2, 3)] * 2, [torch.zeros(1, 1, 2, 1).int()] * 2, [torch.ones(1, 1, 4, columns)] * 2]
     with pytest.raises(CompileError, match=message):
         on_devices("ttir.all_to_all_dispatch", attributes, (1, 2), inputs, ["1x2x2x3xf32", "1x2x2x1xsi32"])
+
+
+def test_experts_beyond_the_rows_of_a_device_give_zeros():
+    columns = torch.tensor([[1, 1], [1, 0], [1, 0], [0, 1]])[None, None]
+    experts = torch.arange(4).int().reshape(1, 1, 4, 1)
+    made = [torch.full((2, 1, 4, 3), 10.0) + device for device in range(2)]
+    attributes = "num_devices = 2 : i64, cluster_axis = 1 : i64, num_experts_per_tok = 1 : i64"
+    inputs = [made, [experts] * 2, [columns] * 2]
+    (back,) = on_devices("ttir.all_to_all_combine", attributes, (1, 2), inputs, ["1x1x2x3xf32"])
+    assert torch.cat([back[0], back[1]], 2)[0, 0, :, 0].tolist() == [11.0, 10.0, 0.0, 11.0]
+    scores = [torch.rand(1, 1, 4, 4) + 1 for _ in range(2)]
+    few = torch.tensor([[0, 1], [0, 0], [1, 0], [1, 0]])[None, None]
+    inputs = [scores, [few] * 2, [experts] * 2]
+    own, _ = on_devices(
+        "ttir.moe_expert_token_remap", "reduction_size = 2 : i64", (1, 2), inputs, ["1x1x4x2xf32", "1x1x2x2xbf16"]
+    )
+    numbers = [[2, 3], [0, None]]
+    for device, per_column in enumerate(numbers):
+        for at, expert in enumerate(per_column):
+            expected = torch.zeros(4)
+            if expert is not None:
+                expected[expert] = scores[device][0, 0, expert, expert]
+            assert torch.equal(own[device][0, 0, :, at], expected)
+
+
+def test_the_dimension_of_tokens_is_the_one_of_which_a_part_remains():
+    """tt-mlir's default was 1 once, and is 2."""
+    columns = torch.tensor([[1, 0], [0, 1]])[None, None]
+    experts = torch.randint(0, 2, (1, 2, 6, 1)).int()
+    made = [torch.randn(1, 2, 6, 3) for _ in range(2)]
+    attributes = "num_devices = 2 : i64, cluster_axis = 1 : i64"
+    inputs = [made, [experts] * 2, [columns] * 2]
+    found = {}
+    for dim, shape in enumerate(["1x1x6x3xf32", "1x2x3x3xf32"], 1):
+        (implied,) = on_devices("ttir.all_to_all_combine", attributes, (1, 2), inputs, [shape])
+        stated = f"{attributes}, output_shard_dim = {dim} : i64"
+        (found[dim],) = on_devices("ttir.all_to_all_combine", stated, (1, 2), inputs, [shape])
+        assert all(torch.equal(*pair) for pair in zip(implied, found[dim], strict=True))
+    assert torch.equal(torch.cat([*found[1]], 1), torch.cat([*found[2]], 2))
+
+
+@pytest.mark.parametrize("dialect", ["ttir", "stablehlo"])
+def test_drawn_assignments_have_one_device_for_each_expert(dialect):
+    attributes = {"num_devices": 2, "cluster_axis": 0, "num_experts_per_tok": 3, "output_shard_dim": 1}
+    written = ", ".join(f"{name} = {number} : i64" for name, number in attributes.items())
+    listed = ", ".join(f'{name} = "{number}"' for name, number in attributes.items())
+    op = {
+        "ttir": f'"ttir.all_to_all_combine"(%x, %chosen, %same) {{{written}}}',
+        "stablehlo": f"stablehlo.custom_call @tt.all_to_all_combine(%x, %chosen, %same) "
+        f"{{api_version = 0 : i32, mhlo.frontend_attributes = {{{listed}}}}}",
+    }[dialect]
+    cast = {"ttir": '"ttir.reshape"(%columns) {shape = [1 : i32, 1 : i32, 12 : i32, 8 : i32]}'}
+    reshaped = cast.get(dialect, "stablehlo.reshape %columns")
+    types = "(tensor<12x8xi64>) -> tensor<1x1x12x8xi64>"
+    text = f"""func.func @main(%columns: tensor<12x8xi64>, %chosen: tensor<1x2x4x3xi64>, %x: tensor<4x2x4x5xf32>)
+        -> tensor<3x1x4x5xf32> {{
+      %same = {reshaped} : {types}
+      %r = {op} : (tensor<4x2x4x5xf32>, tensor<1x2x4x3xi64>, tensor<1x1x12x8xi64>) -> tensor<3x1x4x5xf32>
+      return %r : tensor<3x1x4x5xf32>
+    }}"""
+    module = parse_texts(text, "test.mlir")[0]
+    assert mesh_of_text(module) == ((2, 4) if dialect == "ttir" else (1, 8))
+    made = TextModule(module, PRESETS["cpu"], (2, 4))
+    columns, chosen, _ = draw_inputs(made.functions["main"], made.program("main").arguments, 0)
+    assert torch.equal(columns.sum(1), torch.ones(12).long())
+    assert set(columns.sum(0).tolist()) == {1, 2}
+    assert set(chosen.unique().tolist()) <= set(range(12))

@@ -1,4 +1,4 @@
-"""The limits of numbers that ops read as indices."""
+"""The limits of numbers that ops read as indices, and the matrices that they read as assignments."""
 
 from __future__ import annotations
 
@@ -39,12 +39,61 @@ def _limits(value: SSAValue, known: dict[SSAValue, int | None]) -> Iterator[int]
     for use in value.uses:
         op = use.operation
         yield from _limits_of_use(op, value)
-        tensors = [each for each in op.operands if is_tensor(each.type) and not is_allocated(each)]
-        same = [*through_functions(op, use.index)]
-        same += op.results if len(tensors) == 1 or moves(op) else ()
+        tensors = _operands(op)
+        same = _same_elements(op, use.index)
         yield from (each for each in (_limit(result, known) for result in same) if each is not None)
         if len(tensors) > 1 and all(map(_is_integer, (*tensors, *op.results))):
             yield from _limits_of_function(op, known)
+
+
+def _operands(op: Operation) -> list[SSAValue]:
+    """The tensors that an op reads."""
+    return [each for each in op.operands if is_tensor(each.type) and not is_allocated(each)]
+
+
+def _same_elements(op: Operation, index: int) -> list[SSAValue]:
+    """The values that have the elements of the operand `index`, by the rule of `index_limit`."""
+    found = [*through_functions(op, index)]
+    return [*found, *op.results] if len(_operands(op)) == 1 or moves(op) else found
+
+
+_CUSTOM_CALL = "stablehlo.custom_call"
+"""What it calls is known when it is read."""
+
+
+def assigned_shape(value: SSAValue) -> tuple[int, int] | None:
+    """The rows and columns of the matrix as which an op reads a value; None without such an op.
+
+    A row has one 1, and every column as many (`TextOperation.assignments`), such as the experts of devices.
+    """
+    reached, seen = [value], {value}
+    for each in reached:
+        for use in each.uses:
+            found = assignment_of(use.operation, each)
+            if found is not None:
+                return found
+            further = [one for one in _same_elements(use.operation, use.index) if one not in seen]
+            seen.update(further)
+            reached += further
+    return None
+
+
+def assignment_of(op: Operation, value: SSAValue | None = None) -> tuple[int, int] | None:
+    """The extents of the matrix as which an op reads a value, or any without one; None if it reads none so."""
+    name = name_of(op)
+    declared = text_operations().get(name)
+    if name != _CUSTOM_CALL and not (declared is not None and declared.assignments):
+        return None
+    try:
+        read = read_op(op)
+    except CompileError:
+        return None  # running the op reports it
+    for name in read.operation.assignments:
+        matrix = read.arguments.get(name)
+        if isinstance(matrix, SSAValue) and value in {None, matrix}:
+            *_, rows, columns = spec_in_text(matrix.type).shape
+            return rows, columns
+    return None
 
 
 def _is_integer(value: SSAValue) -> bool:

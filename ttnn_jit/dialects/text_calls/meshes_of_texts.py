@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation
 
 from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.dialects.text_calls.index_limits import assignment_of
 from ttnn_jit.dialects.text_calls.text_attributes import attributes_of, value_of
 from ttnn_jit.ops.families.text_operation import DenseNumbers
 
@@ -68,10 +69,13 @@ def _of_shardings(module: ModuleOp) -> tuple[int, ...]:
 def _of_exchanges(module: ModuleOp) -> tuple[int, int]:
     """The largest extents of devices that ops ask for, of shards that they cut, and of groups that exchange.
 
-    A tensor that is gathered, scattered or partitioned along an axis grows or shrinks by its extent.
+    A tensor that is gathered, scattered or partitioned along an axis grows or shrinks by its extent. An assignment of
+    experts has a column for each device.
     """
-    extents = [1, 1]
+    extents, devices = [1, 1], 1
     for op in module.walk():
+        _, columns = assignment_of(op) or (0, 0)
+        devices = max(devices, columns)
         if not {"shard_dims", "cluster_axis", "mesh_shape"} & {*op.properties, *op.attributes}:
             continue
         given = attributes_of(op)
@@ -82,10 +86,11 @@ def _of_exchanges(module: ModuleOp) -> tuple[int, int]:
                 needed[axis] = shape[dim]
         cluster = given.get("cluster_axis")
         if cluster in {0, 1}:
-            needed = [1] * int(cluster) + [_growth(op)]
+            needed = [1] * int(cluster) + [max(_growth(op), int(given.get("num_devices", 1)))]
         for axis, extent in enumerate(needed):
             extents[axis] = max(extents[axis], int(extent))
-    return extents[0], extents[1]
+    first, second = extents
+    return (devices // second, second) if first == 1 < second else (first, max(devices // first, second))
 
 
 def _growth(op: Operation) -> int:

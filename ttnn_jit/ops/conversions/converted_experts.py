@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from ttnn_jit.ops.conversions.converted_targets import CALL, attributes_of_call
+from ttnn_jit.ops.conversions.converted_targets import CALL, attributes_of_call, limit_in
 from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, TtirOps
 from ttnn_jit.ops.families.decomposition import Ops
 from ttnn_jit.ops.families.dialect_conversion import Conversion, conversion
@@ -14,8 +15,8 @@ from ttnn_jit.ops.texts import exchange_goldens, text_operations
 from ttnn_jit.ops.texts.exchange_texts import by_group, folded, groups_along
 
 
-def _exchange(name: str, operands: str, *, room: str = "tt", **defaults: Any) -> Conversion:
-    """A call ``ROOM.NAME`` that is ``ttir.NAME``, with operands in its order."""
+def _exchange(name: str, operands: str, *, room: str = "tt", indices: str = "", **defaults: Any) -> Conversion:
+    """A call ``ROOM.NAME`` that is ``ttir.NAME``, with operands in its order, of which `indices` are numbers."""
     names = [each.rstrip("?") for each in operands.split()]
 
     def inner(call: TextCall) -> tuple[TextOperation, TextCall]:
@@ -39,7 +40,10 @@ def _exchange(name: str, operands: str, *, room: str = "tt", **defaults: Any) ->
         operation, found = inner(call)
         return operation.golden(torch, found)
 
-    made = conversion(f"stablehlo.custom_call@{room}.{name}", operands, convert, golden, role=Role.EXCHANGES, **CALL)
+    assigned = tuple(each for each in names if each == "expert_mapping")
+    limits = {each: partial(limit_in, f"ttir.{name}", each) for each in indices.split()}
+    options = {"role": Role.EXCHANGES, "index_limits": limits, "assignments": assigned, **CALL}
+    made = conversion(f"stablehlo.custom_call@{room}.{name}", operands, convert, golden, **options)
     return replace(made, write=write, golden=golden)
 
 
@@ -47,6 +51,7 @@ _MAPPED: dict[str, Any] = {"num_devices": 1, "cluster_axis": 0}
 _COMBINE = _exchange(
     "all_to_all_combine",
     "input_tensor expert_metadata expert_mapping",
+    indices="expert_metadata",
     **_MAPPED,
     num_experts_per_tok=2,
     output_shard_dim=2,
@@ -94,10 +99,15 @@ def _summed_over_others(combine: Conversion) -> Conversion:
 
 
 TEXTS = (
-    _exchange("all_to_all_dispatch", "input_tensor expert_indices expert_mapping", **_MAPPED),
+    _exchange("all_to_all_dispatch", "input_tensor expert_indices expert_mapping", indices="expert_indices", **_MAPPED),
     _summed_over_others(_COMBINE),
     _exchange(
         "distributed_rms_norm", "input weight? residual?", room="tenstorrent", cluster_axis=REQUIRED, epsilon=1e-5
     ),
-    _exchange("moe_expert_token_remap", "topk_tensor expert_mapping expert_metadata", reduction_size=16),
+    _exchange(
+        "moe_expert_token_remap",
+        "topk_tensor expert_mapping expert_metadata",
+        indices="expert_metadata",
+        reduction_size=16,
+    ),
 )

@@ -119,7 +119,7 @@ def _target(
         return operation.golden(torch, TextCall(bound, call.results))
 
     spelled = " ".join(f"stablehlo.{kind}@{name}" for name in names.split() for kind in ("custom_call", "composite"))
-    limits = {name: partial(_limit, ttir, name) for name in indices.split()}
+    limits = {name: partial(limit_in, ttir, name) for name in indices.split()}
     made = conversion(spelled, operands, convert, golden, index_limits=limits, sharded_by=sharded_by, **CALL)
     return replace(made, golden=golden, rounds_intermediates=rounds)
 
@@ -136,7 +136,7 @@ def _with_mask(given: dict[str, Any], _: int = 0) -> dict[str, Any]:
     return {**given, "mask_type": _MASKS[number]}
 
 
-def _limit(ttir: str, name: str, call: TextCall) -> int | None:
+def limit_in(ttir: str, name: str, call: TextCall) -> int | None:
     """The number of values that an operand of indices may have, as the op of TTIR says it."""
     return text_operations()[ttir].index_limits[name](call)
 

@@ -213,6 +213,7 @@ def _in_integers(golden: Callable[[Any, TextCall], Any]) -> Callable[[Any, TextC
 _OPTIONS = (
     "is_random",
     "index_limits",
+    "assignments",
     "not_negative",
     "role",
     "in_float32",

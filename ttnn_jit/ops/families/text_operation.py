@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, fields
 from types import MappingProxyType
 from typing import Any
 
@@ -306,6 +306,8 @@ class TextOperation:
         golden: ``golden(torch, call)``: the result, or several, on torch tensors: floats as float64.
         is_random: Its results are drawn: a golden tells their shape alone.
         index_limits: Operand -> ``limit(call)``, the number of values that its integers may have; None for any number.
+        assignments: Operands ``[..., rows, columns]`` that assign each row to a column: one 1 in a row, as many in each
+            column, such as the devices of experts.
         not_negative: Operands that are never negative, such as a variance.
         role: Its part in a function.
         calls: The attribute that names the function that it calls.
@@ -333,6 +335,7 @@ class TextOperation:
     golden: Callable[[Any, TextCall], Any]
     is_random: bool = False
     index_limits: Mapping[str, Callable[[TextCall], int | None]] = field(default_factory=dict)
+    assignments: tuple[str, ...] = ()
     not_negative: tuple[str, ...] = ()
     role: Role = Role.COMPUTES
     calls: str = "decomposition"
@@ -382,11 +385,7 @@ class TextOperation:
         return f"<text operation {self.names[0]}>"
 
 
-_NAMES_OF_OPTIONS = """
-is_random index_limits not_negative role calls in_float32 rounds_intermediates updates
-also_updates takes_quantized moves compared_elements accumulator_error elements_at is_elementwise on_device
-"""
-_OPTIONS = _NAMES_OF_OPTIONS.split()
+_OPTIONS = {each.name for each in fields(TextOperation)} - {"names", "form", "write", "golden"}
 
 
 def text(

@@ -85,6 +85,12 @@ def _routed(torch: Any, results: Sequence[Any], choices: Any, owners: Any, dim: 
     return [*torch.where(is_here[..., None], rows, 0.0).chunk(len(results), dim)]
 
 
+def _shard_dim(call: TextCall) -> int:
+    """The dimension along which tokens lie on devices; if no attribute says it, the one of which a part remains."""
+    stated, given, made = call.output_shard_dim, call.input_tensor[0].shape, call.result.shape
+    return int(stated) if stated is not None else 1 if made[1] < given[1] else 2
+
+
 def combine(torch: Any, call: TextCall) -> list[Any]:
     """Results of experts on the devices of their tokens."""
     found: list[Any] = [None] * len(call.input_tensor)
@@ -92,9 +98,7 @@ def combine(torch: Any, call: TextCall) -> list[Any]:
         owners = call.expert_mapping[group[0]][0, 0][:, group] != 0
         choices = _choices(torch, call.expert_metadata[group[0]][0], len(owners))
         results = [call.input_tensor[each] for each in group]
-        for device, own in zip(
-            group, _routed(torch, results, choices, owners, int(call.output_shard_dim)), strict=True
-        ):
+        for device, own in zip(group, _routed(torch, results, choices, owners, _shard_dim(call)), strict=True):
             found[device] = own
     return found
 
@@ -105,7 +109,9 @@ def remap(torch: Any, call: TextCall) -> list[Any]:
     for device, every in enumerate(call.topk_tensor):
         owned = call.expert_mapping[device][0, 0, :, device] != 0
         chosen = _choices(torch, call.expert_metadata[device], len(owned)).any(-2)
-        own = torch.where(chosen, every, 0.0)[..., owned]
+        count = len(owned) // call.expert_mapping[device].shape[-1]
+        own = torch.where(chosen, every, 0.0)[..., owned][..., :count]
+        own = torch.nn.functional.pad(own, (0, count - own.shape[-1]))
         rows = own.reshape(-1, own.shape[-1])
         size = int(call.reduction_size)
         padded = torch.nn.functional.pad(rows, (0, 0, 0, -len(rows) % size))

@@ -2,8 +2,8 @@
 
 An expert is a number. The devices along ``cluster_axis`` are a group, which exchanges tokens. A mapping says which
 devices have an expert: a column of ones and zeros for each device of the mesh, or for each expert the number of its
-device. A device's own experts are those that it has, in ascending order. What no expert of a device needs is zeros
-here; ttnn leaves the memory as it is.
+device. A device's own experts are those that it has, in ascending order, as many as its tensors have rows for. What no
+expert of a device needs is zeros here; ttnn leaves the memory as it is.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _dispatch(ops: Ops, call: TextCall) -> list[Value]:
     return _result_by_result(_of_groups(call, [*zip(call.input_tensor, call.expert_indices, strict=True)], found))
 
 
-_COLUMNS_OF_DEVICES: dict[str, Callable[[TextCall], int]] = {"expert_mapping": lambda _: 2}
+_COLUMNS_OF_DEVICES: dict[str, Any] = {"assignments": ("expert_mapping",)}
 _NUMBERS_OF_DEVICES: dict[str, Callable[[TextCall], int]] = {
     "tilize_expert_indices_tensor": lambda call: int(call.tilize_expert_mapping_tensor.shape[-1]),
     "tilize_expert_mapping_tensor": lambda _: 1,  # a device that every mesh has
@@ -124,7 +124,8 @@ DISPATCH = text(
     _dispatch,
     expert_goldens.dispatch,
     role=Role.EXCHANGES,
-    index_limits=_COLUMNS_OF_DEVICES | {"expert_indices": lambda call: call.expert_mapping.shape[-2]},
+    index_limits={"expert_indices": lambda call: call.expert_mapping.shape[-2]},
+    **_COLUMNS_OF_DEVICES,
     num_devices=REQUIRED,
     cluster_axis=REQUIRED,
 )
@@ -179,18 +180,29 @@ def _combined(
     for tensor, column in zip(results, columns, strict=True):
         part = ops.part(tensor, dim, begin, end)
         index = _looked_up(ops, _ranks(ops, column), own)
-        wide = ops.expand(ops.rounded(index, DataType.UINT32), (*own.shape[:3], part.shape[3]))
-        mask = ops.rounded(_looked_up(ops, column, own), part.spec.dtype.unpacked)
+        has_row = ops.rounded(ops.lt(index, part.shape[0]), DataType.INT32)
+        wide = ops.expand(ops.rounded(index * has_row, DataType.UINT32), (*own.shape[:3], part.shape[3]))
+        mask = ops.rounded(_looked_up(ops, column, own) * has_row, part.spec.dtype.unpacked)
         found = ops.where(mask, ops.gather(part, 0, wide), found)
     assert isinstance(found, Value), "a group has a device"
     return found
+
+
+def output_shard_dim(call: TextCall) -> int:
+    """The dimension along which the devices' tokens lie, 1 or 2; without the attribute the one that gets shorter.
+
+    Its default was 1 in tt-mlir once, and is 2.
+    """
+    if call.output_shard_dim is not None:
+        return int(call.output_shard_dim)
+    return 2 if call.results[0].shape[1] == call.input_tensor[0].shape[1] else 1
 
 
 def _combine(ops: Ops, call: TextCall) -> list[Value]:
     def found(pairs: list[Any], group: list[int]) -> list[Any]:
         results = [result for result, _ in pairs]
         columns = [_column(ops, call.expert_mapping[device], device, len(call.input_tensor)) for device in group]
-        dim = call.output_shard_dim
+        dim = output_shard_dim(call)
         return [_combined(ops, results, own, columns, dim, place) for place, (_, own) in enumerate(pairs)]
 
     return _of_groups(call, [*zip(call.input_tensor, call.expert_metadata, strict=True)], found)
@@ -202,11 +214,12 @@ COMBINE = text(
     _combine,
     expert_goldens.combine,
     role=Role.EXCHANGES,
-    index_limits=_COLUMNS_OF_DEVICES | {"expert_metadata": lambda call: call.expert_mapping.shape[-2]},
+    index_limits={"expert_metadata": lambda call: call.expert_mapping.shape[-2]},
+    **_COLUMNS_OF_DEVICES,
     num_devices=REQUIRED,
     cluster_axis=REQUIRED,
     num_experts_per_tok=None,
-    output_shard_dim=2,
+    output_shard_dim=None,
 )
 
 # --- Scores of a device's own experts ---------------------------------------------------------------------------------
@@ -220,11 +233,12 @@ def _own_scores(ops: Ops, call: TextCall, device: int) -> tuple[Value, Value]:
         raise ShapeError(f"scores of the shape {list(scores.shape)} are not those of one device's tokens")
     tokens, count, size = batch * sequence, experts // mapping.shape[3], call.reduction_size
     numbers = _numbers_of(ops, _column(ops, mapping, device, len(call.topk_tensor)), count)
-    index = ops.expand(ops.rounded(numbers, DataType.UINT32), (tokens, count))
+    is_expert = ops.rounded(ops.lt(numbers, experts), DataType.INT32)
+    index = ops.expand(ops.rounded(numbers * is_expert, DataType.UINT32), (tokens, count))
     of_own = ops.gather(ops.reshaped(scores, (tokens, experts)), 1, index)
     choices = ops.reshaped(ops.rounded(chosen, DataType.INT32), (tokens, chosen.shape[3], 1))
     is_chosen = ops.max(ops.rounded(ops.eq(choices, ops.reshaped(numbers, (1, 1, count))), DataType.INT32), 1, False)
-    found = ops.where(ops.rounded(is_chosen, scores.spec.dtype.unpacked), of_own, 0.0)
+    found = ops.where(ops.rounded(is_chosen * is_expert, scores.spec.dtype.unpacked), of_own, 0.0)
     marks = ops.rounded(ops.ne(found, 0.0), DataType.INT32)
     missing = -tokens % size
     marks = ops.pad(marks, [(0, missing), (0, 0)], 0) if missing else marks
@@ -233,7 +247,7 @@ def _own_scores(ops: Ops, call: TextCall, device: int) -> tuple[Value, Value]:
 
 
 def _numbers_of(ops: Ops, column: Value, count: int) -> Value:
-    """The numbers of the `count` rows that are 1, [1, count], in ascending order."""
+    """The numbers of the first `count` rows that are 1, [1, count], in ascending order; beyond all rows if too few."""
     flat = ops.reshaped(column, (column.shape[0],))
     numbers = ops.cumsum(flat * 0 + 1, 0) - 1
     places = numbers + (flat * -1 + 1) * column.shape[0]
@@ -247,7 +261,8 @@ REMAP = text(
     lambda ops, call: _result_by_result([_own_scores(ops, call, device) for device in range(len(call.topk_tensor))]),
     expert_goldens.remap,
     role=Role.EXCHANGES,
-    index_limits=_COLUMNS_OF_DEVICES | {"expert_metadata": lambda call: call.expert_mapping.shape[-2]},
+    index_limits={"expert_metadata": lambda call: call.expert_mapping.shape[-2]},
+    **_COLUMNS_OF_DEVICES,
     reduction_size=REQUIRED,
 )
 

@@ -15,7 +15,7 @@ from xdsl.ir import BlockArgument
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.source import Location
-from ttnn_jit.dialects.text_calls.index_limits import index_limit
+from ttnn_jit.dialects.text_calls.index_limits import assigned_shape, index_limit
 from ttnn_jit.dialects.text_calls.signs import Signs
 from ttnn_jit.dialects.text_calls.tensor_types import is_tensor
 from ttnn_jit.dialects.text_calls.text_attributes import attributes_of
@@ -41,6 +41,7 @@ def require_memory(specs: Sequence[TensorSpec], location: Location | None = None
 def draw_inputs(function: FuncOp, specs: Sequence[TensorSpec], seed: int) -> list[torch.Tensor]:
     """Normally distributed floats; integers of all magnitudes, or below the limit of the op that reads them.
 
+    A matrix that assigns experts to devices has one 1 in each row, and as many in each column.
     Parameters of several dimensions are scaled, as those of a network are, so that results do not grow layer by layer.
     What must not be negative is drawn as magnitudes: variances, and other operands of roots, logarithms and powers.
     """
@@ -75,7 +76,9 @@ def _drawn(
 ) -> torch.Tensor:
     import torch
 
-    shape, limit = tuple(spec.shape), index_limit(value)
+    shape, limit, assigned = tuple(spec.shape), index_limit(value), assigned_shape(value)
+    if assigned is not None and math.prod(assigned) == spec.volume:
+        return _assignment(*assigned, generator).reshape(shape).to(spec.dtype.torch)
     if spec.dtype.is_integer:
         values = spec.dtype.values
         begin = values[0] if limit is None else 0
@@ -86,6 +89,14 @@ def _drawn(
         return torch.randint(0, max(1, limit), shape, generator=generator).to(spec.dtype.torch)
     drawn = torch.randn(shape, generator=generator).mul_(_scale(function, value, shape))
     return (drawn.abs_() if signs.is_not_negative(value) else drawn).to(spec.dtype.torch)
+
+
+def _assignment(rows: int, columns: int, generator: torch.Generator) -> torch.Tensor:
+    """A 1 in each row, in as many rows of each column, or nearly so."""
+    import torch
+
+    owners = torch.randperm(rows, generator=generator) % columns
+    return torch.nn.functional.one_hot(owners, columns)
 
 
 def inputs_of_file(path: Path, specs: Sequence[TensorSpec], names: Sequence[str | None] = ()) -> list[torch.Tensor]:
