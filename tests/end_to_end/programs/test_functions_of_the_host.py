@@ -72,6 +72,33 @@ def test_a_function_that_runs_once_may_call_the_host() -> None:
     assert KeptResults.counts == {"miss": 1, "hit": 1}
 
 
+def test_what_a_function_that_calls_the_host_writes_to_its_parameters_reaches_its_caller() -> None:
+    device = '%d = "ttnn.get_device"() <{mesh_shape = #ttnn<mesh_shape 1x1>}> : () -> !ttnn.device'
+    step = f"""func.func private @step(%kept: {VECTOR}, %sum: {VECTOR}) {{
+        %0 = "ttnn.add"(%kept, %sum) : ({VECTOR}, {VECTOR}) -> {VECTOR}
+        "ttnn.copy"(%0, %sum) : ({VECTOR}, {VECTOR}) -> ()
+        %1 = call @apply(%sum) : ({VECTOR}) -> {VECTOR}
+        %2 = "ttnn.add"(%1, %kept) : ({VECTOR}, {VECTOR}) -> {VECTOR}
+        %3 = call @apply(%2) : ({VECTOR}) -> {VECTOR}
+        WRITES
+        return
+      }}"""
+    lines = f"""{device}
+        %sum = "ttnn.multiply"(%arg0, %arg1) : ({VECTOR}, {VECTOR}) -> {VECTOR}
+        func.call @step(%arg0, %sum) : ({VECTOR}, {VECTOR}) -> ()
+        func.call @step(%arg1, %sum) : ({VECTOR}, {VECTOR}) -> ()
+        %r = "ttnn.add"(%sum, %arg0) : ({VECTOR}, {VECTOR}) -> {VECTOR}"""
+    a, b = torch.randn(8), torch.randn(8)
+    early, late = a * b, a * b
+    for kept in (a, b):
+        early = early + kept
+        late = ((late + kept) * 0.5 + kept) * 0.5
+    for writes, total in (("", early), (f'"ttnn.copy"(%3, %sum) : ({VECTOR}, {VECTOR}) -> ()', late)):
+        text = program(elementwise(HALF), lines, [VECTOR, VECTOR], VECTOR, step.replace("WRITES", writes))
+        torch.testing.assert_close(run(text, a, b), total + a)
+        assert all(each.matches for each in compared(text, a, b))
+
+
 def test_every_device_of_a_mesh_calls_the_host_on_its_own_tensors() -> None:
     part = "tensor<4xf32>"
     shard = (

@@ -276,7 +276,7 @@ class FunctionLowering:
         self.builder = TextBuilder(self._name, old.target, None, devices=old.devices)
         self._values, self._sources, self._specs, self._source_of, self._kept = {}, [], [], {}, {}
 
-    def _call(self, callee: FuncOp, given: Sequence[tuple[Value, ...]]) -> list[SSAValue]:
+    def _call(self, callee: FuncOp, given: Sequence[tuple[Value, ...]]) -> Sequence[SSAValue]:
         """Writes the ops of a function; its parameters."""
         block, name = callee.body.block, callee.sym_name.data
         parameters = [each for each in block.args if is_tensor(each.type)]
