@@ -172,14 +172,17 @@ class _Plan:
         return not (same_maps and at.remapping is None and target.remapping is not None and same_type)
 
     def leave_dram(self) -> None:
-        """From DRAM into L1, in the target's layout."""
+        """From DRAM into L1, in the target's layout if only the grids differ; else in the tensor's own."""
         at, target = self._at, self._target
         if at.memory != DRAM or not target.is_on_device or target.memory == DRAM:
             return
         is_interleaved = at.layout.value("memory_layout") == "interleaved"
-        grid = target.grid if is_interleaved else at.grid
-        type_ = device_type(with_values(target.layout, memory_space=L1), grid, at.type_.element_type)
-        self._move(Move.TO_L1, type_, target.core_maps)
+        if _parameters(at) != _parameters(target):
+            layout, grid, maps = at.layout, at.grid, at.core_maps
+        else:
+            layout, grid, maps = target.layout, target.grid if is_interleaved else at.grid, target.core_maps
+        type_ = device_type(with_values(layout, memory_space=L1), grid, at.type_.element_type)
+        self._move(Move.TO_L1, type_, maps)
 
     def convert_format(self) -> None:
         """Elements become tiles, or tiles elements, in the layout as it is."""
@@ -191,11 +194,11 @@ class _Plan:
         self._move(move, type_, at.core_maps, at.remapping)
 
     def enter_dram(self, *, padded: bool) -> None:
-        """From L1 into DRAM; only a tensor of as many elements, unless it has been resharded."""
+        """From L1 into DRAM; of another layout only when it has been resharded."""
         at, target = self._at, self._target
         if not at.is_on_device or at.memory == DRAM or not target.is_on_device or target.memory != DRAM:
             return
-        if padded or at.volume == target.volume:
+        if padded or (at.volume == target.volume and _parameters(at) == _parameters(target)):
             self._move(Move.TO_DRAM, target.type_, target.core_maps)
 
     def reinterpret(self) -> None:
