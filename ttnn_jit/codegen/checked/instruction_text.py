@@ -29,7 +29,7 @@ from ttnn_jit.dialects.cpu_module.instruction_attributes import (
 )
 from ttnn_jit.dialects.cpu_module.memory_layout import size_of
 from ttnn_jit.kernels.llvm.types import DOUBLE, FLOAT, I1, I8, I32, I64, PTR, VOID, Type
-from ttnn_jit.kernels.llvm.values import Value, double, integer, operand, real, zero
+from ttnn_jit.kernels.llvm.values import FALSE, Value, double, integer, operand, real, zero
 from ttnn_jit.runtime.native.run_record import Error, Word
 
 
@@ -353,6 +353,7 @@ _INTEGERS: _Forms = {
     **{each: ("ii", _shift(each)) for each in ("shl", "lshr", "ashr")},
     **{f"intr.{each}": ("ii", _intrinsic(each)) for each in ("smax", "smin", "umax", "umin")},
     **{f"intr.{each}": ("i", _intrinsic(each)) for each in ("ctpop", "bswap", "bitreverse")},
+    "intr.abs": ("i", lambda to, _, a: to.intrinsic(a.type, "llvm.abs.{}", a, FALSE)),
     "icmp": ("oo", _compare),
 }
 _UNARY = "fabs sqrt floor ceil trunc rint nearbyint round roundeven"
