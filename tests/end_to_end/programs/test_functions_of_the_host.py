@@ -264,6 +264,12 @@ def test_blocks_are_in_any_order_and_both_targets_of_a_branch_may_be_one() -> No
     assert all(each.matches for each in compared(text, x, y))
 
 
+def test_a_module_of_the_host_may_have_blocks() -> None:
+    text = called(HALF).replace("llvm.func @malloc", "^bb0:\n^bb1:\nllvm.func @malloc")
+    x = torch.randn(8)
+    assert torch.equal(run(text, x), x * 0.5)
+
+
 def test_a_result_of_another_shape_is_refused() -> None:
     text = called(HALF).replace("llvm.store %end, %extents", "llvm.store %one, %extents")
     with pytest.raises(CompileError, match=r"@apply returns the shape \[1\], and the text says \[8\]"):
