@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 
 from xdsl.dialects.builtin import (
@@ -23,6 +23,13 @@ from ttnn_jit.diagnostics.source import Location
 
 UNKNOWN = UnknownLoc()
 
+_PLACE = "place_in_text"
+
+
+def note_place(op: Operation, place: Callable[[], Location]) -> None:
+    """Note the place of an op in its text, for errors: in dumps of tt-xla ``loc("convolution.3")`` names no file."""
+    setattr(op, _PLACE, place)
+
 
 @cache
 def location_attribute(location: Location) -> FileLineColLoc:
@@ -42,8 +49,12 @@ def _call_chain(location: Location) -> LocationAttr:
 
 
 def location_of(op: Operation) -> Location | None:
-    """The first location in the user's file that `op` comes from; None if it has none."""
-    return next(iter(_locations(op.location)), None)
+    """The first location in the user's file that `op` comes from, else its place in its text; None if it has none."""
+    found = next(iter(_locations(op.location)), None)
+    if found is None and (place := getattr(op, _PLACE, None)) is not None:
+        written: Location = place()
+        return written
+    return found
 
 
 def locations_of(op: Operation) -> tuple[Location, ...]:

@@ -182,6 +182,30 @@ FAULTS = {
 }
 
 
+MALFORMED = {
+    '"llvm.add"(%i) : (i64) -> i64': "`llvm.add` of @apply_helper: it is not executed on (i64)",
+    '"llvm.add"(%i, %x0) : (i64, f32) -> i64': "`llvm.add` of @apply_helper: it is not executed on (i64, float)",
+    '"llvm.select"(%i, %x0, %x0) : (i64, f32, f32) -> f32': "it is not executed on (i64, float, float)",
+    '"llvm.zext"(%i) : (i64) -> i32': "it does not convert i64 to i32",
+    '"llvm.extractvalue"(%t0) <{position = array<i64: 0>}> : (!llvm.struct<(ptr, ptr, i64, ptr)>) -> i64': (
+        "its result is of another type"
+    ),
+    '"llvm.extractvalue"(%t0) <{position = array<i64: 9>}> : (!llvm.struct<(ptr, ptr, i64, ptr)>) -> i64': (
+        "has no member 9"
+    ),
+    """"llvm.getelementptr"(%p0, %i) <{elem_type = !llvm.struct<(ptr, i64)>,
+        rawConstantIndices = array<i32: 0, -2147483648>}> : (!llvm.ptr, i64) -> !llvm.ptr""": "is named by a number",
+}
+
+
+@pytest.mark.parametrize(("operation", "message"), MALFORMED.items())
+def test_an_operation_of_other_operands_is_refused_at_its_place(operation: str, message: str) -> None:
+    with pytest.raises(CompileError) as raised:
+        run(called(f"%q = {operation}\n{HALF}"), torch.randn(8))
+    assert message in raised.value.message
+    assert raised.value.location is not None
+
+
 @pytest.mark.parametrize(("body", "message"), FAULTS.items())
 def test_what_no_function_may_do_is_an_error_at_its_place(body: str, message: str) -> None:
     with pytest.raises(CompileError) as raised:
@@ -265,6 +289,12 @@ def test_blocks_are_in_any_order_and_both_targets_of_a_branch_may_be_one() -> No
     x, y = torch.randn(8), torch.randn(8)
     assert torch.equal(run(text, x, y), torch.minimum(x, y) + x)
     assert all(each.matches for each in compared(text, x, y))
+
+
+def test_a_module_of_the_host_may_have_blocks() -> None:
+    text = called(HALF).replace("llvm.func @malloc", "^bb0:\n^bb1:\nllvm.func @malloc")
+    x = torch.randn(8)
+    assert torch.equal(run(text, x), x * 0.5)
 
 
 def test_a_result_of_another_shape_is_refused() -> None:

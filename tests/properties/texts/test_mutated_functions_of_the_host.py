@@ -76,12 +76,21 @@ def test_floats_are_computed_as_the_interpreter_does(kind: str, name: str) -> No
     torch.manual_seed(1)
     x, y = (torch.randn(8, dtype=torch.float32 if kind == "f32" else torch.float64) * 3 for _ in range(2))
     if name in UNARY.split():
-        body = f'%y = "llvm.intr.{name}"(%x0) : ({kind}) -> {kind}'
+        body = f"%y = llvm.intr.{name}(%x0) : ({kind}) -> {kind}"
     elif name in BINARY.split():
         body = f'%y = "llvm.intr.{name}"(%x0, %x1) : ({kind}, {kind}) -> {kind}'
     else:
         body = f"%y = llvm.{name} %x0, %x1 : {kind}"
     equal(called(body, [kind, kind], kind), x, y)
+
+
+@pytest.mark.parametrize("name", ["smax", "smin", "umax", "umin", "abs"])
+def test_functions_of_integers_are_computed_as_the_interpreter_does(name: str) -> None:
+    x, y = torch.tensor(EDGES, dtype=torch.int32), torch.tensor(EDGES[::-1], dtype=torch.int32)
+    operation = f"llvm.intr.{name}(%x0, %x1) : (i32, i32) -> i32"
+    if name == "abs":
+        operation = '"llvm.intr.abs"(%x0) <{is_int_min_poison = false}> : (i32) -> i32'
+    equal(called(f"%y = {operation}", ["i32", "i32"], "i32", len(EDGES)), x, y)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from ttnn_jit.dialects.locations import (
     location_of,
     locations_of,
 )
+from ttnn_jit.dialects.upstream.reading import parse_upstream
 
 TEXT = """\
 #dram = #ttnn.buffer_type<dram>
@@ -65,3 +66,19 @@ def test_fusing_names_each_location_once_and_leaves_out_the_unknown() -> None:
     fused = fused_location([fused_location([two, one]), UnknownLoc(), one, three])
     assert isinstance(fused, FusedLoc)
     assert fused == fused_location([two, one, three])
+
+
+def test_an_op_whose_location_names_no_file_has_its_place_in_the_text() -> None:
+    text = """#loc3 = loc("convolution.3")
+module {
+  func.func @main(%arg0: tensor<8xf32>) -> tensor<8xf32> {
+    %0 = "ttir.exp"(%arg0) : (tensor<8xf32>) -> tensor<8xf32> loc(#loc3)
+    %1 = "ttir.neg"(%0) : (tensor<8xf32>) -> tensor<8xf32> loc("a.py":7:2)
+    return %1 : tensor<8xf32> loc(unknown)
+  }
+}
+"""
+    module = parse_upstream(text, "a.mlir")
+    places = [location_of(op) for op in module.walk() if op.name in {"ttir.exp", "ttir.neg", "func.return"}]
+    assert places == [Location("a.mlir", 4, 5), Location("a.py", 7, 2), Location("a.mlir", 6, 5)]
+    assert 'loc("convolution.3")' in print_module(module, locations=True)

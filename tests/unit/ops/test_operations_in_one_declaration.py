@@ -62,6 +62,8 @@ OTHER_MEANINGS = {
     ("runtime/native/launch_ir.py", "chunk"): "the variable of a loop",
     ("codegen/checked/instruction_text.py", "fmod"): "the function of C's library",
     ("codegen/checked/instruction_text.py", "eq"): "a predicate of LLVM",
+    ("codegen/checked/instruction_text.py", "abs"): "a function of LLVM",
+    ("codegen/checked/instruction_text.py", "trunc"): "an instruction of LLVM",
     ("codegen/checked/access_checks.py", "eq"): "a predicate of LLVM",
     ("codegen/checked/checked_functions.py", "ne"): "a predicate of LLVM",
     ("interpreters/host_level/host_interpreter.py", "add"): "a method of the address space",
@@ -69,6 +71,7 @@ OTHER_MEANINGS = {
         ("interpreters/host_level/instruction_meanings.py", word): "an instruction of LLVM, or what numpy calls it"
         for word in (
             *(
+                "abs",
                 "add",
                 "atan2",
                 "eq",

@@ -7,10 +7,11 @@ integer's range gives the nearest integer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, FloatAttr, IntegerAttr, IntegerType
-from xdsl.dialects.llvm import GEPOp
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType
+from xdsl.dialects.llvm import GEPOp, LLVMArrayType, LLVMStructType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ttnn_jit.codegen.checked.checked_functions import CheckedText, FunctionWriter, Write, written
@@ -27,8 +28,8 @@ from ttnn_jit.dialects.cpu_module.instruction_attributes import (
     symbol,
 )
 from ttnn_jit.dialects.cpu_module.memory_layout import size_of
-from ttnn_jit.kernels.llvm.types import DOUBLE, FLOAT, I32, I64, PTR, VOID, Type
-from ttnn_jit.kernels.llvm.values import Value, double, integer, operand, real, zero
+from ttnn_jit.kernels.llvm.types import DOUBLE, FLOAT, I1, I8, I32, I64, PTR, VOID, Type
+from ttnn_jit.kernels.llvm.values import FALSE, Value, double, integer, operand, real, zero
 from ttnn_jit.runtime.native.run_record import Error, Word
 
 
@@ -41,23 +42,51 @@ def checked_text(function: CpuFunction) -> CheckedText:
     return written(function, _INSTRUCTIONS)
 
 
-# --- Numbers ----------------------------------------------------------------------------------------------------------
+# --- Operands ---------------------------------------------------------------------------------------------------------
+
+_KINDS: Mapping[str, Callable[[Type], bool]] = {
+    "i": lambda type_: type_.element.startswith("i"),
+    "j": lambda type_: type_.element.startswith("i"),
+    "b": lambda type_: type_ == I8,
+    "c": lambda type_: type_ == I1,
+    "f": lambda type_: type_ in (FLOAT, DOUBLE),
+    "p": lambda type_: type_ == PTR,
+    "o": lambda type_: type_ == PTR or type_.element.startswith("i"),
+    "s": lambda type_: type_.is_float or type_.element.startswith("i"),
+    "x": lambda _: True,
+    "z": lambda _: True,
+}
+"""Letter of an operand's type -> whether a type is one.
+
+Floats of 16 bits are none in arithmetic: LLVM calls functions for them that the C library lacks.
+"""
 
 
-def _of_whole_floats(write: Write) -> Write:
-    """Refuses arithmetic on floats of 16 bits, for which LLVM calls functions that the C library lacks."""
+def _taking(form: str, write: Write) -> Write:
+    """Refuses operands of other types than `form`: a letter for each; those of one letter are of one type.
+
+    After `*` come any others.
+    """
+    letters, others = form.rstrip("*"), form.endswith("*")
 
     def checked(to: FunctionWriter, op: Operation, *operands: Value) -> Value | None:
-        for value in (*op.operands, *op.results):
-            if isinstance(value.type, BFloat16Type | Float16Type):
-                raise to.refused(f"arithmetic on {value.type} is not executed on the host")
+        kinds = [each.type for each in operands]
+        named = dict(zip(letters, kinds, strict=False))
+        is_of_form = (len(kinds) >= len(letters)) if others else (len(kinds) == len(letters))
+        if not is_of_form or not all(
+            _KINDS[letter](kind) and named[letter] == kind for letter, kind in zip(letters, kinds, strict=False)
+        ):
+            raise to.refused(f"it is not executed on ({', '.join(kinds)})")
         return write(to, op, *operands)
 
     return checked
 
 
+# --- Numbers ----------------------------------------------------------------------------------------------------------
+
+
 def _binary(opcode: str) -> Write:
-    return _of_whole_floats(lambda to, _, a, b: to.binary(opcode, a, b))
+    return lambda to, _, a, b: to.binary(opcode, a, b)
 
 
 def _quotient(opcode: str) -> Write:
@@ -86,33 +115,35 @@ def _width(to: FunctionWriter, value: SSAValue) -> int:
     return int(value.type.width.data)
 
 
-def _cast(opcode: str) -> Write:
+def _cast(opcode: str, result: str, relation: Callable[[int, int], bool]) -> Write:
+    """A conversion to a type of the letter `result`, whose bits have a relation to those of the operand."""
+
     def write(to: FunctionWriter, op: Operation, a: Value) -> Value:
         kind = llvm_type(op.results[0].type)
-        if kind is a.type and opcode != "bitcast":
-            raise to.refused("a value has its type already")
+        if not _KINDS[result](kind) or not relation(a.type.bits, kind.bits):
+            raise to.refused(f"it does not convert {a.type} to {kind}")
         return to.convert(opcode, a, kind)
 
-    return write if opcode in {"bitcast", "ptrtoint", "inttoptr"} else _of_whole_floats(write)
+    return write
 
 
 def _intrinsic(name: str) -> Write:
     """A function that LLVM expands."""
-    return _of_whole_floats(lambda to, op, *given: to.intrinsic(llvm_type(op.results[0].type), name, *given))
+    return lambda to, _, *given: to.intrinsic(given[0].type, f"llvm.{name}.{{}}", *given)
 
 
 def _saturating(name: str) -> Write:
     def write(to: FunctionWriter, op: Operation, a: Value) -> Value:
-        return to.intrinsic(llvm_type(op.results[0].type), f"llvm.{name}.sat.{{}}.{a.type.suffix}", a)
+        kind = llvm_type(op.results[0].type)
+        if not _KINDS["i"](kind):
+            raise to.refused(f"it does not convert {a.type} to {kind}")
+        return to.intrinsic(kind, f"llvm.{name}.sat.{{}}.{a.type.suffix}", a)
 
-    return _of_whole_floats(write)
+    return write
 
 
 def _of_libm(name: str) -> Write:
-    def write(to: FunctionWriter, _: Operation, *given: Value) -> Value:
-        return _call_libm(to, name + "f" * (given[0].type is FLOAT), given)
-
-    return _of_whole_floats(write)
+    return lambda to, _, *given: _call_libm(to, name + "f" * (given[0].type == FLOAT), given)
 
 
 def _call_libm(to: FunctionWriter, name: str, given: Sequence[Value]) -> Value:
@@ -136,7 +167,7 @@ def _number(to: FunctionWriter, value: Attribute, kind: Attribute, type_: Type) 
     if isinstance(value, IntegerAttr) and isinstance(kind, IntegerType):
         return operand(integer(value.value.data % 2**kind.width.data, type_), type_)
     if isinstance(value, FloatAttr) and type_ in (FLOAT, DOUBLE):
-        return (real if type_ is FLOAT else double)(value.value.data, type_)
+        return (real if type_ == FLOAT else double)(value.value.data, type_)
     raise to.refused(f"a constant of {kind} is not executed on the host")
 
 
@@ -156,15 +187,38 @@ def _address(to: FunctionWriter, op: Operation, base: Value, *_: Value) -> Value
     kind = attribute(op, "elem_type")
     size_of(kind)
     at = [to.value(each) if isinstance(each, SSAValue) else each for each in address_indices(op)]
+    own = kind
+    for each in at[1:]:
+        is_number = not isinstance(each, Value)
+        own = own.type if isinstance(own, LLVMArrayType) else _part(to, own, [int(each)] if is_number else [])
     return to.member(base, llvm_type(kind), *at)
 
 
+def _part(to: FunctionWriter, kind: Attribute, at: Sequence[int]) -> Attribute:
+    """The type of a member of a value; `at` are its indices, the outermost first."""
+    if not at:
+        raise to.refused(f"a member of {kind} is named by a number")
+    for index in at:
+        match kind:
+            case LLVMStructType() if 0 <= index < len(kind.types.data):
+                kind = kind.types.data[index]
+            case LLVMArrayType() if 0 <= index < kind.size.data:
+                kind = kind.type
+            case _:
+                raise to.refused(f"{kind} has no member {index}")
+    return kind
+
+
 def _extract(to: FunctionWriter, op: Operation, whole: Value) -> Value:
-    return to.extract_value(whole, llvm_type(op.results[0].type), *numbers(op, "position"))
+    at = numbers(op, "position")
+    return to.extract_value(whole, llvm_type(_part(to, op.operands[0].type, at)), *at)
 
 
 def _insert(to: FunctionWriter, op: Operation, whole: Value, part: Value) -> Value:
-    return to.insert_value(whole, part, *numbers(op, "position"))
+    at = numbers(op, "position")
+    if llvm_type(_part(to, op.operands[0].type, at)) != part.type:
+        raise to.refused(f"the member is no {part.type}")
+    return to.insert_value(whole, part, *at)
 
 
 def _load(to: FunctionWriter, op: Operation, pointer: Value) -> Value:
@@ -289,48 +343,74 @@ _RUNTIME: Mapping[str, tuple[tuple[Type, ...], Type, Word, slice]] = {
 }
 """Function of the runtime -> the types of its operands and of its result, what runs it, which operands that takes."""
 
-_BINARY = "add sub mul and or xor fadd fsub fmul fdiv"
-_CASTS = "trunc zext sext fptrunc fpext uitofp sitofp ptrtoint inttoptr bitcast"
-_EXPANDED = "fabs sqrt copysign fma floor ceil trunc rint nearbyint round roundeven maxnum minnum maximum minimum"
-_EXPANDED_INTEGERS = "smax smin umax umin ctpop bswap bitreverse"
-_OF_LIBM = """exp exp2 log log2 log10 log1p expm1 pow sin cos tan asin acos atan atan2 sinh cosh tanh"""
+_Forms = Mapping[str, tuple[str, Write]]
+"""Operation of LLVM's dialect -> the operands that it takes, as in `_taking`, and what writes it."""
+
+_ARITHMETIC = "add sub mul and or xor"
+_INTEGERS: _Forms = {
+    **{each: ("ii", _binary(each)) for each in _ARITHMETIC.split()},
+    **{each: ("ii", _quotient(each)) for each in ("udiv", "sdiv", "urem", "srem")},
+    **{each: ("ii", _shift(each)) for each in ("shl", "lshr", "ashr")},
+    **{f"intr.{each}": ("ii", _intrinsic(each)) for each in ("smax", "smin", "umax", "umin")},
+    **{f"intr.{each}": ("i", _intrinsic(each)) for each in ("ctpop", "bswap", "bitreverse")},
+    "intr.abs": ("i", lambda to, _, a: to.intrinsic(a.type, "llvm.abs.{}", a, FALSE)),
+    "icmp": ("oo", _compare),
+}
+_UNARY = "fabs sqrt floor ceil trunc rint nearbyint round roundeven"
+_BINARY = "copysign maxnum minnum maximum minimum"
+_UNARY_OF_LIBM = "exp exp2 log log2 log10 log1p expm1 sin cos tan asin acos atan sinh cosh tanh"
+_BINARY_OF_LIBM = "pow atan2"
+_FLOATS: _Forms = {
+    **{each: ("ff", _binary(each)) for each in ("fadd", "fsub", "fmul", "fdiv")},
+    **{f"intr.{each}": ("f", _intrinsic(each)) for each in _UNARY.split()},
+    **{f"intr.{each}": ("ff", _intrinsic(each)) for each in _BINARY.split()},
+    **{f"intr.{each}": ("fff", _intrinsic("fma")) for each in ("fma", "fmuladd")},
+    **{f"intr.{each}": ("f", _of_libm(each)) for each in _UNARY_OF_LIBM.split()},
+    **{f"intr.{each}": ("ff", _of_libm(each)) for each in _BINARY_OF_LIBM.split()},
+    "frem": ("ff", _of_libm("fmod")),
+    "fneg": ("f", lambda to, _, a: to.neg(a)),
+    "fcmp": ("ff", _compare),
+}
+_CASTS: _Forms = {
+    "trunc": ("i", _cast("trunc", "i", operator.gt)),
+    **{each: ("i", _cast(each, "i", operator.lt)) for each in ("zext", "sext")},
+    "fptrunc": ("f", _cast("fptrunc", "f", operator.gt)),
+    "fpext": ("f", _cast("fpext", "f", operator.lt)),
+    **{each: ("i", _cast(each, "f", lambda _, __: True)) for each in ("uitofp", "sitofp")},
+    "fptosi": ("f", _saturating("fptosi")),
+    "fptoui": ("f", _saturating("fptoui")),
+    "ptrtoint": ("p", _cast("ptrtoint", "i", lambda _, __: True)),
+    "inttoptr": ("i", _cast("inttoptr", "p", lambda _, __: True)),
+    "bitcast": ("s", _cast("bitcast", "s", operator.eq)),
+}
+_MEMORY: _Forms = {
+    "extractvalue": ("x", _extract),
+    "insertvalue": ("xz", _insert),
+    "load": ("p", _load),
+    "store": ("xp", _store),
+    "alloca": ("i", _allocate_on_stack),
+    "intr.memcpy": ("ppj", _copy),
+    "intr.memmove": ("ppj", _copy),
+    "intr.memset": ("pbj", _set),
+    "intr.stacksave": ("", _zeros),
+    "intr.stackrestore": ("p", _nothing),
+    "mlir.addressof": ("", _address_of),
+}
+_OTHERS: _Forms = {
+    "select": ("cxx", lambda to, _, condition, a, b: to.select(condition, a, b)),
+    "freeze": ("x", lambda _, __, a: a),
+    "mlir.constant": ("", _constant),
+    **{f"mlir.{each}": ("", _zeros) for each in ("zero", "undef", "poison")},
+    "br": ("*", _branch),
+    "cond_br": ("c*", _branch_if),
+    "return": ("*", _return),
+    "unreachable": ("", _unreachable),
+    "call": ("*", _call),
+}
+_FORMS = {**_INTEGERS, **_FLOATS, **_CASTS, **_MEMORY, **_OTHERS}
 
 _INSTRUCTIONS: dict[str, Write] = {
-    **{f"llvm.{each}": _binary(each) for each in _BINARY.split()},
-    **{f"llvm.{each}": _quotient(each) for each in ("udiv", "sdiv", "urem", "srem")},
-    **{f"llvm.{each}": _shift(each) for each in ("shl", "lshr", "ashr")},
-    **{f"llvm.{each}": _cast(each) for each in _CASTS.split()},
-    **{f"llvm.intr.{each}": _intrinsic(f"llvm.{each}.{{}}") for each in f"{_EXPANDED} {_EXPANDED_INTEGERS}".split()},
-    **{f"llvm.intr.{each}": _of_libm(each) for each in _OF_LIBM.split()},
-    "llvm.intr.fmuladd": _intrinsic("llvm.fma.{}"),
-    "llvm.fptosi": _saturating("fptosi"),
-    "llvm.fptoui": _saturating("fptoui"),
-    "llvm.frem": _of_libm("fmod"),
-    "llvm.fneg": _of_whole_floats(lambda to, _, a: to.neg(a)),
-    "llvm.icmp": _compare,
-    "llvm.fcmp": _of_whole_floats(_compare),
-    "llvm.select": lambda to, _, condition, a, b: to.select(condition, a, b),
-    "llvm.freeze": lambda _, __, a: a,
-    "llvm.mlir.constant": _constant,
-    "llvm.mlir.zero": _zeros,
-    "llvm.mlir.undef": _zeros,
-    "llvm.mlir.poison": _zeros,
-    "llvm.mlir.addressof": _address_of,
-    GEPOp.name: _address,
-    "llvm.extractvalue": _extract,
-    "llvm.insertvalue": _insert,
-    "llvm.load": _load,
-    "llvm.store": _store,
-    "llvm.alloca": _allocate_on_stack,
-    "llvm.intr.memcpy": _copy,
-    "llvm.intr.memmove": _copy,
-    "llvm.intr.memset": _set,
-    "llvm.intr.stacksave": _zeros,
-    "llvm.intr.stackrestore": _nothing,
-    "llvm.br": _branch,
-    "llvm.cond_br": _branch_if,
-    "llvm.return": _return,
-    "llvm.unreachable": _unreachable,
-    "llvm.call": _call,
+    **{f"llvm.{name}": _taking(form, write) for name, (form, write) in _FORMS.items()},
+    GEPOp.name: _taking("p*", _address),
 }
 """Operation -> what writes it."""

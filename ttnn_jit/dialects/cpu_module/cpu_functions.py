@@ -105,17 +105,21 @@ def _symbols_beside(op: Operation) -> dict[str, Operation]:
 
 def _host_operations(outermost: Operation) -> Iterator[Operation]:
     """The operations of the bodies of modules of the host."""
-    for region in outermost.regions:
-        for op in region.ops:
-            if name_of(op) == "ttcore.cpu_module" or "ttir.cpu_module" in op.attributes:
-                yield from (each for inner in op.regions for module in inner.ops for each in _contents(module))
-            elif isinstance(op, ModuleOp):
-                yield from _host_operations(op)
+    for op in _inside(outermost):
+        if name_of(op) == "ttcore.cpu_module" or "ttir.cpu_module" in op.attributes:
+            yield from (each for module in _inside(op) for each in _contents(module))
+        elif isinstance(op, ModuleOp):
+            yield from _host_operations(op)
+
+
+def _inside(op: Operation) -> Iterator[Operation]:
+    """The operations directly inside of one."""
+    return (each for region in op.regions for block in region.blocks for each in block.ops)
 
 
 def _contents(op: Operation) -> Iterator[Operation]:
     if isinstance(op, ModuleOp):
-        yield from op.body.ops
+        yield from _inside(op)
     else:
         yield op
 

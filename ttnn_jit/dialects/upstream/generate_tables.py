@@ -312,7 +312,30 @@ def _row_by_hand(
     return "\t".join(columns)
 
 
+_FLOAT_INTRINSICS = {
+    "a:AnyType": (
+        "acos asin atan ceil cos cosh exp exp10 exp2 expm1 fabs floor log log10 log1p log2 nearbyint rint round "
+        "roundeven sin sinh sqrt tan tanh trunc"
+    ),
+    "a:AnyType b:AnyType": "atan2 copysign maximum maxnum minimum minnum pow",
+    "a:AnyType b:AnyType c:AnyType": "fma fmuladd",
+}
+_INTEGER_INTRINSICS = {"a:AnyType": "bitreverse bswap ctpop", "a:AnyType b:AnyType": "smax smin umax umin"}
+
+
+def _intrinsics() -> Iterator[tuple[str, str]]:
+    """Functions of LLVM on values of one type, as texts spell them."""
+    form, traits = "`(` operands `)` attr-dict `:` functional-type(operands, results)", "SameOperandsAndResultType Pure"
+    for attributes, kinds in (("fastmathFlags:#llvm.fastmath={}", _FLOAT_INTRINSICS), ("", _INTEGER_INTRINSICS)):
+        for operands, names in kinds.items():
+            for name in names.split():
+                yield f"llvm.intr.{name}", _row_by_hand(form, operands, attributes, result="AnyType", traits=traits)
+
+
 OPERATIONS_BY_HAND = {
+    **dict(_intrinsics()),
+    "llvm.intr.stackrestore": _row_by_hand("$ptr attr-dict `:` qualified(type($ptr))", "ptr:AnyType"),
+    "llvm.intr.stacksave": _row_by_hand("attr-dict `:` qualified(type($result))", result="AnyType"),
     "emitc.address_of": _row_by_hand(
         "$reference `:` qualified(type($reference)) attr-dict", "reference:!emitc.lvalue", result="AnyType"
     ),
@@ -357,7 +380,7 @@ OPERATIONS_BY_HAND = {
         "attr-dict `:` functional-type(operands, results)", attributes="values:IndexElementsAttr", result="AnyType"
     ),
 }
-"""Operations of a newer version of LLVM's dialects, and the one of MHLO that dumps of tt-xla hold."""
+"""Operations of a newer version of LLVM's dialects, functions of LLVM, and the one of MHLO that dumps hold."""
 
 
 def main(arguments: Sequence[str]) -> None:

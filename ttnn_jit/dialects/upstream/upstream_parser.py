@@ -38,7 +38,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from ttnn_jit.dialects.locations import location_attribute
+from ttnn_jit.dialects.locations import location_attribute, note_place
 from ttnn_jit.dialects.text.parsing import SourceText, TextParser, UnknownOperationError
 from ttnn_jit.dialects.upstream import tables, xdsl_syntax
 from ttnn_jit.dialects.upstream.context import UpstreamContext
@@ -259,7 +259,11 @@ class UpstreamParser(TextParser):
             op = self._parse_generic_operation(kind)
             location = op.location if self._location_was_said else None
         del stack[depth:]
-        op.location = location_attribute(self._source.location(position)) if location is None else location
+        if location is None:
+            op.location = location_attribute(self._source.location(position))
+        else:
+            op.location = location
+            note_place(op, partial(self._source.location, position))
         self._bind(op, results, position)
         return op
 

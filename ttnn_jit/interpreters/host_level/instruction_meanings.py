@@ -289,6 +289,7 @@ _OF_INTRINSICS: Mapping[str, Meaning] = {
     "minnum": _max_of(False, keeps_nan=False),
     "maximum": _max_of(True, keeps_nan=True),
     "minimum": _max_of(False, keeps_nan=True),
+    "abs": np.abs,
     "smax": np.maximum,
     "smin": np.minimum,
     "umax": lambda a, b: _signed(np.maximum(_unsigned(a), _unsigned(b)), a.dtype),
