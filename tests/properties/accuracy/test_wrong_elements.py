@@ -33,6 +33,10 @@ OPS = {
     "matmul": '"ttir.matmul"(%0, %1) : (tensor<3x9x8xf32>, tensor<8x7xf32>) -> tensor<3x9x7xf32>',
     "dot_general": f'"ttir.dot_general"(%0, %1) <{{{_BATCHES}, contract_dims_lhs = array<i64: 1>, '
     "contract_dims_rhs = array<i64: 2>}> : (tensor<3x9x8xf32>, tensor<3x7x9xf32>) -> tensor<3x8x7xf32>",
+    "linear": '"ttir.linear"(%0, %1, %2) <{transpose_b = true}> : (tensor<1x3x9x8xf32>, tensor<3x7x8xf32>, '
+    "tensor<7xf32>) -> tensor<1x3x9x7xf32>",
+    "product": "stablehlo.dot_general %0, %1, batching_dims = [2] x [0], contracting_dims = [0] x [2]"
+    " : (tensor<9x8x3x2xf32>, tensor<3x7x9xf32>) -> tensor<3x8x2x7xf32>",
     "attention": f'"ttir.scaled_dot_product_attention"(%0, %1, %2) <{{is_causal = false, scale = 0.25 : f32, '
     f"operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>}}> : {_HEADS}",
     "permute": '"ttir.permute"(%0) <{permutation = array<i64: 2, 0, 1>}> : (tensor<5x6x7xf32>) -> tensor<7x5x6xf32>',

@@ -20,13 +20,44 @@ class GoldenOfElements(NamedTuple):
     operands: tuple[Any, ...]
 
 
-def sums_of_products(left: Any, right: Any) -> GoldenOfElements:
-    """Elements that are sums of products of two factors, tensors [elements, terms]."""
-    return GoldenOfElements(_sums, (left.contiguous(), right.contiguous()))
+def sums_of_products(left: Any, right: Any, bias: Any = None) -> GoldenOfElements:
+    """Elements that are sums of products of two factors, tensors [elements, terms], and a bias of each, or None."""
+    operands = left.contiguous(), right.contiguous()
+    return GoldenOfElements(_sums, operands if bias is None else (*operands, bias))
 
 
-def _sums(torch: Any, left: Any, right: Any) -> Any:
-    return torch.bmm(left.unsqueeze(1), right.unsqueeze(2)).reshape(-1)
+def _sums(torch: Any, left: Any, right: Any, bias: Any = None) -> Any:
+    found = torch.bmm(left.unsqueeze(1), right.unsqueeze(2)).reshape(-1)
+    return found if bias is None else found + bias
+
+
+def elements_of_product(torch: Any, lhs: Any, rhs: Any, axes: Sequence[Sequence[int]], places: Any) -> GoldenOfElements:
+    """Elements of a product: its dimensions are those of batches, and the others of `lhs` and of `rhs`, in order.
+
+    Args:
+        torch: The module.
+        lhs: The first factor.
+        rhs: The second factor.
+        axes: The dimensions of batches of both, and those that are contracted, of both.
+        places: Places of elements in row-major order.
+    """
+    batch_left, batch_right, left, right = axes
+    rows, columns = (
+        [axis for axis in range(x.dim()) if axis not in (*batch, *contracted)]
+        for x, batch, contracted in ((lhs, batch_left, left), (rhs, batch_right, right))
+    )
+    lhs, rhs = lhs.permute(*batch_left, *rows, *left), rhs.permute(*batch_right, *columns, *right)
+    batches, until = len(batch_left), len(batch_left) + len(rows)
+    shape = *lhs.shape[:until], *rhs.shape[batches : batches + len(columns)]
+    index = index_of_places(torch, places, shape)
+    of_left, of_right = tuple(index[:until]), (*index[:batches], *index[until:])
+    return sums_of_products(*(_rows_at(x, at, len(places)) for x, at in ((lhs, of_left), (rhs, of_right))))
+
+
+def _rows_at(x: Any, index: tuple[Any, ...], count: int) -> Any:
+    """What a tensor has at these indices of its first dimensions, flat; all of it if there are none."""
+    rows = x[index] if index else x.expand(count, *x.shape)
+    return rows.reshape(count, math.prod(rows.shape[1:]))
 
 
 def index_of_places(torch: Any, places: Any, shape: Sequence[int]) -> list[Any]:

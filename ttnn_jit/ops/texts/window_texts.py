@@ -94,11 +94,12 @@ def convolved_in_torch(torch: Any, x: Any, weight: Any, bias: Any, geometry: Geo
 
 
 def elements_of_convolution(
-    torch: Any, x: Any, weight: Any, geometry: Geometry, index: Sequence[Any]
+    torch: Any, operands: Sequence[Any], geometry: Geometry, index: Sequence[Any]
 ) -> GoldenOfElements:
-    """Elements of that on tensors of torch, without bias: their indices are those of its result."""
-    batch, *places, output = index
-    return elements_in_torch(torch, x.movedim(-1, 1), weight, _windowing(weight, geometry), (batch, output, *places))
+    """Elements of that on tensors of torch: input, weights and bias; their indices are those of its result."""
+    (batch, *places, output), (x, weight, bias) = index, operands
+    windowing = _windowing(weight, geometry)
+    return elements_in_torch(torch, x.movedim(-1, 1), weight, bias, windowing, (batch, output, *places))
 
 
 def _windowing(weight: Any, geometry: Geometry) -> Windowing:
@@ -194,12 +195,12 @@ def _with_convolution(
 
 
 def _elements_of_conv2d(torch: Any, call: TextCall, places: Any) -> GoldenOfElements | None:
-    if call.bias is not None or vars(call).get("flattened_compat_info"):
+    if vars(call).get("flattened_compat_info"):
         return None
     order = _channels_last(call, *_HW)
     index = index_of_places(torch, places, call.result.shape)
     x, geometry = _permuted(torch, call.input, order), _conv2d_geometry(call)
-    return elements_of_convolution(torch, x, call.weight, geometry, [index[axis] for axis in order])
+    return elements_of_convolution(torch, (x, call.weight, call.bias), geometry, [index[axis] for axis in order])
 
 
 TEXTS_2D = text(
