@@ -220,7 +220,7 @@ class JudgedOp:
         bound = bound_of(self._read, spec, on_chip=self._is_on_chip)
         if not bound.error:
             return Tolerance(bound.units, relative=bound.relative)
-        exact = exact.double() if exact is not None and exact.is_floating_point() else None
+        exact = exact if exact is not None and exact.is_floating_point() else None
         noise = partial(self._noise, index, spec, bound.error, exact)
         at_a_time = _PLACES if self._elements_at(torch.zeros(0, dtype=torch.int64), spec) is not None else None
         return Tolerance(bound.units, relative=bound.relative, noise=noise, noise_at_a_time=at_a_time)

@@ -143,7 +143,7 @@ class JudgedCall:
         import torch
 
         generator = torch.Generator().manual_seed(0)  # leaves torch's global generator unchanged
-        exact = elements_at(self._result(self.golden, output) if exact is None else exact, places)
+        exact = elements_at(self._result(self.golden, output) if exact is None else exact, places).double()
         allowed = error * exact.abs().nan_to_num(nan=0.0, posinf=0.0)
         overflows = torch.zeros_like(exact, dtype=torch.bool)
         if narrows:
