@@ -226,12 +226,12 @@ class JudgedOp:
         return Tolerance(bound.units, relative=bound.relative, noise=noise, noise_at_a_time=at_a_time)
 
     def _elements_at(self, places: torch.Tensor, spec: TensorSpec) -> GoldenOfElements | None:
-        """The golden of some elements alone; None if it is not stated, or of a chip, which rounds what is stated."""
+        """The golden of some elements alone; None if it is not stated, or a chip rounds sums or blocks of elements."""
         import torch
 
         elements_at = self._read.operation.elements_at
         floats = all(each.is_floating_point() for each in self._tensors)
-        if self._is_on_chip or self._mesh or spec.dtype in WIDE_FLOATS or not floats:
+        if self._mesh or spec.dtype in WIDE_FLOATS or not floats or (self._is_on_chip and self._rounds_more(spec)):
             return None
         if elements_at is not None:
             call = self._read.call(dict(zip(self._keys, self._tensors, strict=True)).get)
@@ -239,6 +239,11 @@ class JudgedOp:
         if not self._is_by_elements(spec):
             return None
         return GoldenOfElements(self._golden, tuple(elements_of_operands(torch, self._tensors, places, spec.shape)))
+
+    def _rounds_more(self, spec: TensorSpec) -> bool:
+        """Whether a chip rounds more than single elements."""
+        sums = self._read.operation.accumulator_error is not None and not spec.dtype.is_compute_type
+        return sums or any(each.dtype.is_block_float for each in self._read.results)
 
     def _noise(
         self,
@@ -255,7 +260,8 @@ class JudgedOp:
         if few is not None:
             wide = tuple(map(_widened, few.operands))
             golden = GoldenCall(None, wide, (), few.golden)  # type: ignore[arg-type]
-            yield from JudgedCall(golden, None, ()).noise(0, error)  # type: ignore[arg-type]
+            judged = JudgedCall(golden, None, [*self._read.results], on_chip=self._is_on_chip)  # type: ignore[arg-type]
+            yield from judged.noise(0, error)
             return
         rounded = self._read.operation.accumulator_error
         if rounded is None or not self._is_on_chip or spec.dtype.is_compute_type:

@@ -23,6 +23,13 @@ from ttnn_jit.specs.target import PRESETS
 EXAMPLES = 12
 _HEADS = "(tensor<2x4x9x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x8xf32>) -> tensor<2x4x9x8xf32>"
 _PLAIN = "stride = 1 : i32, padding = 1 : i32, dilation = 1 : i32, groups = 1 : i32"
+_SIZES = (
+    "batch_size = 2 : i32, in_channels = 5 : i32, input_height = 9 : i32, input_width = 8 : i32, out_channels = 6 : i32"
+)
+_OF_TTNN = (
+    "kernel_size = array<i32: 3, 3>, stride = array<i32: 1, 1>, padding = array<i32: 1, 1, 1, 1>,"
+    " dilation = array<i32: 1, 1>, groups = 1 : i32"
+)
 _BATCHES = "batch_dims_lhs = array<i64: 0>, batch_dims_rhs = array<i64: 0>"
 OPS = {
     "conv2d": f'"ttir.conv2d"(%0, %1) <{{{_PLAIN}}}>'
@@ -39,6 +46,10 @@ OPS = {
     " : (tensor<9x8x3x2xf32>, tensor<3x7x9xf32>) -> tensor<3x8x2x7xf32>",
     "attention": f'"ttir.scaled_dot_product_attention"(%0, %1, %2) <{{is_causal = false, scale = 0.25 : f32, '
     f"operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>}}> : {_HEADS}",
+    "attention_of_ttnn": '"ttnn.scaled_dot_product_attention"(%0, %1, %2) <{is_causal = false, scale = 0.25 : f32, '
+    f"operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>}}> : {_HEADS}",
+    "conv2d_of_ttnn": f'"ttnn.conv2d"(%0, %1, %2) <{{{_SIZES}, {_OF_TTNN}}}> : (tensor<1x1x144x5xbf16>, '
+    "tensor<6x5x3x3xbf16>, tensor<1x1x1x6xbf16>) -> tensor<1x1x144x6xbf16>",
     "permute": '"ttir.permute"(%0) <{permutation = array<i64: 2, 0, 1>}> : (tensor<5x6x7xf32>) -> tensor<7x5x6xf32>',
     "reshape": '"ttir.reshape"(%0) <{shape = [42 : i32, 5 : i32]}> : (tensor<5x6x7xbf16>) -> tensor<42x5xbf16>',
     "add": '"ttir.add"(%0, %1) : (tensor<5x6x7xbf16>, tensor<6x1xbf16>) -> tensor<5x6x7xbf16>',
@@ -70,7 +81,7 @@ def text_of(name: str) -> str:
 @given(data=st.data())
 def test_one_wrong_element_is_named(name, data):
     (parsed,) = parse_texts(text_of(name), "text.mlir")
-    module = TextModule(parsed, PRESETS["cpu"], (1,))
+    module = TextModule(parsed, PRESETS["wormhole_b0" if "ttnn" in name else "cpu"], (1,))
     torch.manual_seed(data.draw(st.integers(0, 100), label="seed"))
     inputs = [torch.randn(each.shape).to(each.dtype.torch) for each in module.program("main").arguments]
     (step,) = SteppedRun(module, "main", inputs).steps()

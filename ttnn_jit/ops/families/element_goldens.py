@@ -19,6 +19,10 @@ class GoldenOfElements(NamedTuple):
     golden: Callable[..., Any]
     operands: tuple[Any, ...]
 
+    def then(self, function: Callable[[Any, Any], Any]) -> GoldenOfElements:
+        """The elements after ``function(torch, elements)``, one by one."""
+        return GoldenOfElements(lambda torch, *given: function(torch, self.golden(torch, *given)), self.operands)
+
 
 def sums_of_products(left: Any, right: Any, bias: Any = None) -> GoldenOfElements:
     """Elements that are sums of products of two factors, tensors [elements, terms], and a bias of each, or None."""

@@ -412,11 +412,7 @@ class Spelling(TextOperation):
 
     overloads: tuple[Operation, ...]
 
-    def __init__(
-        self,
-        name: str,
-        overloads: Sequence[Operation],
-    ) -> None:
+    def __init__(self, name: str, overloads: Sequence[Operation]) -> None:
         first = overloads[0]
         operands = [each.name + (OPTIONAL if each.is_optional else "") for each in first.operands]
         if first.is_variadic:
@@ -476,13 +472,17 @@ class Spelling(TextOperation):
         results = ops.results(bound.operation, of_one_width(ops, bound.operation, fitted), *bound.attributes)
         return results[0] if len(results) == 1 else results
 
+    def bound_in_torch(self, torch: Any, call: TextCall) -> BoundCall:
+        """The call of the declaration on tensors of torch."""
+        return self._bound(call, lambda value: _dtype_in_torch(torch, value))
+
     def _in_torch(self, torch: Any, call: TextCall) -> Any:
-        bound = self._bound(call, lambda value: _dtype_in_torch(torch, value))
+        bound = self.bound_in_torch(torch, call)
         operands = [fitted_in_torch(bound.operation, each) for each in bound.operands]
         return bound.operation.golden(torch, *operands, *bound.attributes)
 
     def _compared(self, torch: Any, call: TextCall, results: Sequence[Any]) -> Sequence[Any]:
-        bound = self._bound(call, lambda value: _dtype_in_torch(torch, value))
+        bound = self.bound_in_torch(torch, call)
         assert bound.operation.compared_elements is not None, "the first of the overloads has it"
         return bound.operation.compared_elements(torch, [*results], *bound.operands, *bound.attributes)
 
