@@ -75,16 +75,10 @@ class JudgedOp:
         self._widens_later = mesh is not None and not read.operation.moves
 
     @cached_property
-    def _call(self) -> GoldenCall:
-        moves = self._read.operation.moves
-        given = self._tensors if self._widens_later else _widened_once(self._tensors, moves=moves)
-        golden = partial(self._golden, widens=self._widens_later)
-        return GoldenCall(None, given, (), golden)  # type: ignore[arg-type]
-
-    @cached_property
     def _judged(self) -> JudgedCall:
-        wide = _widened_once(self._call.operands, moves=self._read.operation.moves)
-        golden = GoldenCall(None, wide, (), self._golden)  # type: ignore[arg-type]
+        """The golden with operands that are changed: what changes them widens floats, or narrows them."""
+        given = _widened_once(self._tensors, moves=self._read.operation.moves, floats=False)
+        golden = GoldenCall(None, given, (), self._golden)  # type: ignore[arg-type]
         return JudgedCall(golden, None, [*self._read.results], on_chip=self._is_on_chip)  # type: ignore[arg-type]
 
     def _golden(self, torch: Any, *tensors: torch.Tensor, widens: bool = False) -> Any:
@@ -103,7 +97,11 @@ class JudgedOp:
         Raises:
             Exception: Whatever torch raises.
         """
-        return _listed(self._call())
+        import torch
+
+        later = self._widens_later
+        given = self._tensors if later else _widened_once(self._tensors, moves=self._read.operation.moves)
+        return _listed(self._golden(torch, *given, widens=later))
 
     def outcomes(
         self, got: Sequence[torch.Tensor], goldens: Sequence[torch.Tensor], names: Sequence[str] = ()
@@ -179,8 +177,8 @@ class JudgedOp:
         import torch
 
         assert self._read.operation.compared_elements is not None, "results are indices"
-        by_value = dict(zip(self._keys, self._call.operands, strict=True))
-        call = self._read.call(by_value.get)
+        wide = _widened_once(self._tensors, moves=self._read.operation.moves)
+        call = self._read.call(dict(zip(self._keys, wide, strict=True)).get)
         pairs = zip(
             *(self._read.operation.compared_elements(torch, call, each) for each in (got, goldens)), strict=True
         )
@@ -209,14 +207,14 @@ class JudgedOp:
             exact = right if not right.is_floating_point() else right.double()
             verdict = judge(got, exact, ResultFormat(spec.dtype, self._is_on_chip), tolerance)
         dtype = self._read.results[0 if self._mesh else index].dtype.mlir
-        return Outcome(verdict, result, _plain(golden), dtype, str(tolerance), self._call.operands)
+        return Outcome(verdict, result, _plain(golden), dtype, str(tolerance), self._tensors)
 
     def _tolerance(self, index: int, spec: TensorSpec, exact: torch.Tensor | None) -> Tolerance:
         """The tolerance of a result, whose golden is `exact`, if it is known."""
         import torch
 
         if self._relative is not None:
-            return chained_tolerance(self._relative, partial(self._judged.noise, index, self._relative))
+            return chained_tolerance(self._relative, partial(self._noise_of_all, index, self._relative, exact))
         bound = bound_of(self._read, spec, on_chip=self._is_on_chip)
         if not bound.error:
             return Tolerance(bound.units, relative=bound.relative)
@@ -266,13 +264,20 @@ class JudgedOp:
         rounded = self._read.operation.accumulator_error
         if rounded is None or not self._is_on_chip or spec.dtype.is_compute_type:
             narrows = spec.dtype not in WIDE_FLOATS
-            yield from self._judged.noise(index, error, narrows=narrows, exact=exact, places=places)
+            yield from self._noise_of_all(index, error, exact, narrows=narrows, places=places)
             return
-        call = self._read.call(dict(zip(self._keys, self._call.operands, strict=True)).get)
+        call = self._read.call(dict(zip(self._keys, _widened_once(self._tensors, moves=False), strict=True)).get)
         off: torch.Tensor = rounded(torch, call).nan_to_num(nan=0.0, posinf=0.0)
         off = elements_at(off, places)
-        for noise in self._judged.noise(index, _SUM_ERROR, exact=exact, places=places):
+        for noise in self._noise_of_all(index, _SUM_ERROR, exact, places=places):
             yield noise + off
+
+    def _noise_of_all(
+        self, index: int, error: float, exact: torch.Tensor | None, **options: Any
+    ) -> Iterator[torch.Tensor]:
+        """The change of a result's golden with its operands, by evaluations of the whole golden."""
+        exact = self.goldens()[index] if exact is None else exact
+        return self._judged.noise(index, error, exact=exact, **options)
 
 
 class OpBound(NamedTuple):
@@ -390,14 +395,22 @@ class _WidenedTensors(Sequence["torch.Tensor"]):
         return [*map(_widened, found)] if isinstance(index, slice) else _widened(found)
 
 
-def _widened_once(tensors: Sequence[torch.Tensor], *, moves: bool) -> tuple[torch.Tensor, ...]:
+def _widened_once(tensors: Sequence[torch.Tensor], *, moves: bool, floats: bool = True) -> tuple[torch.Tensor, ...]:
     """Operands as a golden takes them; what several devices share is widened once, and nothing for a golden that moves.
 
     Integers of 64 bits without sign are moved as they are widened: torch has few functions of them.
+
+    Args:
+        tensors: The operands.
+        moves: Whether the golden moves elements.
+        floats: Whether floats are widened.
     """
     import torch
 
-    known = {id(x): x if moves and x.dtype is not torch.uint64 else _widened(x) for x in tensors}
+    def is_kept(x: torch.Tensor) -> bool:
+        return (moves and x.dtype is not torch.uint64) or (not floats and x.is_floating_point())
+
+    known = {id(x): x if is_kept(x) else _widened(x) for x in tensors}
     return tuple(known[id(x)] for x in tensors)
 
 
