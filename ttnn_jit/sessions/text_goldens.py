@@ -19,8 +19,13 @@ from ttnn_jit.golden.judging import judge
 from ttnn_jit.golden.judging_parts import PART, judge_parts
 from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict
 from ttnn_jit.ops.families.complex_parts import is_complex
-from ttnn_jit.ops.families.element_goldens import GoldenOfElements, elements_of_operands, parts_of_operands
-from ttnn_jit.process.cached_property import cached_property
+from ttnn_jit.ops.families.element_goldens import (
+    GoldenOfElements,
+    ReductionSlices,
+    elements_of_operands,
+    parts_of_operands,
+    slices_of_reduction,
+)
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, WIDE_FLOATS
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -38,6 +43,8 @@ _SUM_ERROR = 2.0**-16
 """Relative error of float32 sums, as of eager calls (ttnn/observing/comparison_tolerances.py)."""
 _PLACES = 2**9
 """Elements whose noise is computed alone at a time: 20 MB of factors, where 4,608 products are an element."""
+_SLICE = 2**24
+"""Elements of a reduction's operand that are widened at a time: 128 MB of float64."""
 _WIDE_UNITS = 4.0
 """Of floats of 64 bits, in which goldens are computed as well: they are off by a unit or two themselves."""
 _WIDE_RELATIVE = 2.0**-49
@@ -74,10 +81,9 @@ class JudgedOp:
         self._tensors = tuple(each for value in values.values() for each in (value if mesh else (value,)))
         self._widens_later = mesh is not None and not read.operation.moves
 
-    @cached_property
-    def _judged(self) -> JudgedCall:
+    def _changed(self, operands: Sequence[torch.Tensor]) -> JudgedCall:
         """The golden with operands that are changed: what changes them widens floats, or narrows them."""
-        given = _widened_once(self._tensors, moves=self._read.operation.moves, floats=False)
+        given = _widened_once(operands, moves=self._read.operation.moves, floats=False)
         golden = GoldenCall(None, given, (), self._golden)  # type: ignore[arg-type]
         return JudgedCall(golden, None, [*self._read.results], on_chip=self._is_on_chip)  # type: ignore[arg-type]
 
@@ -99,9 +105,23 @@ class JudgedOp:
         """
         import torch
 
+        slices = self._slices()
+        if slices is not None:
+            found = [self._golden(torch, *_widened_once(each, moves=False)) for each in slices.operands]
+            return [torch.cat([_listed(each)[0].double() for each in found], slices.axis)]
         later = self._widens_later
         given = self._tensors if later else _widened_once(self._tensors, moves=self._read.operation.moves)
         return _listed(self._golden(torch, *given, widens=later))
+
+    def _slices(self) -> ReductionSlices | None:
+        """Slices of the operands of a large reduction of floats; None of another op."""
+        import torch
+
+        reduced_axes, results = self._read.operation.reduced_axes, self._read.results
+        if reduced_axes is None or self._mesh or len(results) > 1 or not self._has_scalar_floats(results[0]):
+            return None
+        axes = reduced_axes(torch, self._read.call(dict(zip(self._keys, self._tensors, strict=True)).get))
+        return slices_of_reduction(self._tensors, axes, len(results[0].shape), _SLICE)
 
     def outcomes(
         self, got: Sequence[torch.Tensor], goldens: Sequence[torch.Tensor], names: Sequence[str] = ()
@@ -141,9 +161,12 @@ class JudgedOp:
         """Whether an element of a result of scalar floats depends on the elements of operands at its place alone."""
         if not self._read.operation.is_elementwise or self._mesh or not self._tensors:
             return False
+        return self._has_scalar_floats(spec) and all(_fits(each, spec) for each in self._tensors)
+
+    def _has_scalar_floats(self, spec: TensorSpec) -> bool:
+        """Whether a result has such elements, and nothing is complex."""
         elements = self._read.call(lambda _: None).element_types.values()
-        floats = not spec.dtype.is_integer and not spec.dtype.is_block_float and not any(map(is_complex, elements))
-        return floats and all(_fits(each, spec) for each in self._tensors)
+        return not spec.dtype.is_integer and not spec.dtype.is_block_float and not any(map(is_complex, elements))
 
     def _parts(self, spec: TensorSpec) -> Iterator[torch.Tensor]:
         """The golden of an elementwise op, some elements after another."""
@@ -273,11 +296,28 @@ class JudgedOp:
             yield noise + off
 
     def _noise_of_all(
-        self, index: int, error: float, exact: torch.Tensor | None, **options: Any
+        self,
+        index: int,
+        error: float,
+        exact: torch.Tensor | None,
+        places: torch.Tensor | None = None,
+        narrows: bool = True,
     ) -> Iterator[torch.Tensor]:
         """The change of a result's golden with its operands, by evaluations of the whole golden."""
+        import torch
+
         exact = self.goldens()[index] if exact is None else exact
-        return self._judged.noise(index, error, exact=exact, **options)
+        slices = None if self._is_on_chip and self._rounds_more(self._read.results[0]) else self._slices()
+        if slices is None:
+            yield from self._changed(self._tensors).noise(index, error, narrows=narrows, exact=exact, places=places)
+            return
+        rights = torch.split(exact, slices.extents, slices.axis)
+        noises = (
+            self._changed(given).noise(0, error, narrows=narrows, exact=right)
+            for given, right in zip(slices.operands, rights, strict=True)
+        )
+        for noise in zip(*noises, strict=True):
+            yield elements_at(torch.cat(noise, slices.axis), places)
 
 
 class OpBound(NamedTuple):

@@ -63,6 +63,12 @@ OPS = {
     "concat": '"ttir.concat"(%0, %1) <{dim = 1 : si32}> : (tensor<5x6xbf16>, tensor<5x9xbf16>) -> tensor<5x15xbf16>',
     "typecast": '"ttir.typecast"(%0) : (tensor<5x6x7xf32>) -> tensor<5x6x7xbf16>',
     "sum": '"ttir.sum"(%0) <{dim_arg = [1 : i32], keep_dim = true}> : (tensor<5x60x7xf32>) -> tensor<5x1x7xf32>',
+    "sum_of_rows": '"ttir.sum"(%0) <{dim_arg = [2 : i32, 0 : i32], keep_dim = false}> : (tensor<5x60x7x3xbf16>)'
+    " -> tensor<60x3xbf16>",
+    "mean": '"ttnn.mean"(%0) <{dim_arg = [3 : i32], keep_dim = true}> : (tensor<5x6x7x30xbf16>)'
+    " -> tensor<5x6x7x1xbf16>",
+    "reduce": "stablehlo.reduce(%0 init: %1) applies stablehlo.add across dimensions = [1]"
+    " : (tensor<5x60x7xf32>, tensor<f32>) -> tensor<5x7xf32>",
     "softmax": '"ttir.softmax"(%0) <{dimension = -1 : si32, numericStable = true}> : (tensor<5x6x7xf32>)'
     " -> tensor<5x6x7xf32>",
 }
@@ -94,6 +100,7 @@ def test_one_wrong_element_is_named(name, data):
         patch.setattr(judging_parts, "_FEW", 0.2)
         patch.setattr(text_goldens, "_RELATIVE", data.draw(st.sampled_from([0.0, 2.0**-20]), label="relative"))
         patch.setattr(convolution_goldens, "_LARGE", 0)
+        patch.setattr(text_goldens, "_SLICE", 200)
         (found,) = text_goldens.verdicts_of(module, step)
         assert found.matches, found.reason
         changed = right.clone()

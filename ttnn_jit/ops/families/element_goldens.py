@@ -93,3 +93,39 @@ def parts_of_operands(operands: Sequence[Any], shape: Sequence[int], at_most: in
     for index in product(*map(range, shape[:axis])):
         for begin in range(0, shape[axis], rows):
             yield [each[index][begin : begin + rows] for each in wide]
+
+
+class ReductionSlices(NamedTuple):
+    """Slices of the operands of a reduction, each of which gives a slice of the result.
+
+    Attributes:
+        axis: The dimension of the result along which it is cut.
+        extents: The extents of its slices.
+        operands: The operands of each slice.
+    """
+
+    axis: int
+    extents: list[int]
+    operands: list[tuple[Any, ...]]
+
+
+def slices_of_reduction(
+    operands: Sequence[Any], reduced: Sequence[int], rank: int, at_most: int
+) -> ReductionSlices | None:
+    """Slices of a reduction's first operand, beside its others; None if it is small, or nothing of it is kept.
+
+    Args:
+        operands: Tensors of torch.
+        reduced: The dimensions of the first that are reduced.
+        rank: The number of dimensions of the result: those that are reduced are kept as 1 if the first has as many.
+        at_most: About the largest number of elements of a slice.
+    """
+    first, *others = operands
+    kept = [axis for axis in range(first.dim()) if axis not in reduced and first.shape[axis] > 1]
+    if first.numel() <= at_most or not kept:
+        return None
+    axis = max(kept, key=lambda each: int(first.shape[each]))
+    extent = max(1, first.shape[axis] * at_most // first.numel())
+    parts = first.split(extent, axis)
+    of_result = axis if rank == first.dim() else axis - sum(each < axis for each in reduced)
+    return ReductionSlices(of_result, [each.shape[axis] for each in parts], [(each, *others) for each in parts])
