@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ttnn_jit.specs.dtypes import dtypes_in_torch
@@ -99,13 +100,13 @@ class CorrelationSums:
             a, b = (torch.nan_to_num(x, nan=0.0, posinf=0.0, neginf=0.0).clamp(-ORDINARY, ORDINARY) for x in pair)
         self._is_equal = self._is_equal and torch.equal(a, b)
         means, count = [float(a.mean()), float(b.mean())], a.numel()
-        a, b = a - means[0], b - means[1]
+        squares, product = _centred_sums(a, b, means)
         off = [mean - known for mean, known in zip(means, self._means, strict=True)]
         weight = self._count * count / (self._count + count)
-        for index, x in enumerate((a, b)):
-            self._squares[index] += float(x.dot(x)) + off[index] ** 2 * weight
+        for index, square in enumerate(squares):
+            self._squares[index] += square + off[index] ** 2 * weight
             self._means[index] += off[index] * count / (self._count + count)
-        self._product += float(a.dot(b)) + off[0] * off[1] * weight
+        self._product += product + off[0] * off[1] * weight
         self._count += count
 
     @property
@@ -118,6 +119,24 @@ class CorrelationSums:
         if self._is_equal or 0.0 in self._squares:
             return 1.0
         return min(1.0, self._product / (math.sqrt(self._squares[0]) * math.sqrt(self._squares[1])))
+
+
+_CANCELLED = 2.0**-20
+"""The share of a sum of squares that is left of it, about the mean, from which on the difference has enough digits."""
+
+
+def _centred_sums(a: torch.Tensor, b: torch.Tensor, means: Sequence[float]) -> tuple[tuple[float, float], float]:
+    """The sums of squares of two vectors about their means, and of their products.
+
+    They are differences of sums about 0, which take no other vector, unless these cancel.
+    """
+    count = a.numel()
+    sums = float(a.dot(a)), float(b.dot(b))
+    squares = sums[0] - count * means[0] ** 2, sums[1] - count * means[1] ** 2
+    if squares[0] > _CANCELLED * sums[0] and squares[1] > _CANCELLED * sums[1]:
+        return squares, (sums[0] if a is b else float(a.dot(b))) - count * means[0] * means[1]
+    a, b = a - means[0], b - means[1]
+    return (float(a.dot(a)), float(b.dot(b))), float(a.dot(b))
 
 
 def unit_in_last_place(

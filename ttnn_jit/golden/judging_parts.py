@@ -112,10 +112,13 @@ class _JudgedParts:
         self._nans += len(differing)
         if self._first is None and len(differing):
             self._first = place_in(self._shape, self._count + int(differing[0]))
-        self._units = max(self._units, float(pair.ulp.max()))
-        self._is_close &= _is_close(pair, self._format.dtype)
+        units = float(pair.ulp.max())
+        self._units = max(self._units, units)
+        self._is_close &= _is_close(pair, self._format.dtype, units)
         self._note_size(pair.exact)
         self._sums.add(pair.exact, pair.result, is_ordinary=pair.is_ordinary)
+        if pair.is_ordinary and units <= self._tolerance.max_ulp:  # the least that is allowed
+            return
         outside = pair.exceeds(_allowed(pair, self._format, self._tolerance, 0.0))  # the size is not known yet
         outside[differing] = True
         if outside.any():
@@ -193,11 +196,13 @@ class _JudgedParts:
         return _OutsideOfPart(which, 0, count, float(ratios[worst]), int(wrong.places[worst]), text)
 
 
-def _is_close(pair: ElementComparison, dtype: DataType) -> bool:
-    """`is_close_by_torch`."""
+def _is_close(pair: ElementComparison, dtype: DataType, units: float) -> bool:
+    """`is_close_by_torch` of elements that are off by so many units at most."""
     if not pair.is_ordinary:
         return is_close_by_torch(pair.result, pair.exact, dtype)
     rtol, atol = tolerances_of_torch(dtype)
+    if units * 2.0**-dtype.mantissa_bits <= rtol and units * dtype.smallest_normal <= atol:
+        return True  # the unit of a number is below 2^-bits of it, or of the smallest normal one
     return bool((pair.distance <= (pair.exact * rtol).abs_().add_(atol)).all())
 
 

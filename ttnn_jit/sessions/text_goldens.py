@@ -19,8 +19,13 @@ from ttnn_jit.golden.judging import judge
 from ttnn_jit.golden.judging_parts import PART, judge_parts
 from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict
 from ttnn_jit.ops.families.complex_parts import is_complex
-from ttnn_jit.ops.families.element_goldens import GoldenOfElements, elements_of_operands, parts_of_operands
-from ttnn_jit.process.cached_property import cached_property
+from ttnn_jit.ops.families.element_goldens import (
+    GoldenOfElements,
+    ReductionSlices,
+    elements_of_operands,
+    parts_of_operands,
+    slices_of_reduction,
+)
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, WIDE_FLOATS
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -38,6 +43,8 @@ _SUM_ERROR = 2.0**-16
 """Relative error of float32 sums, as of eager calls (ttnn/observing/comparison_tolerances.py)."""
 _PLACES = 2**9
 """Elements whose noise is computed alone at a time: 20 MB of factors, where 4,608 products are an element."""
+_SLICE = 2**24
+"""Elements of a reduction's operand that are widened at a time: 128 MB of float64."""
 _WIDE_UNITS = 4.0
 """Of floats of 64 bits, in which goldens are computed as well: they are off by a unit or two themselves."""
 _WIDE_RELATIVE = 2.0**-49
@@ -74,17 +81,10 @@ class JudgedOp:
         self._tensors = tuple(each for value in values.values() for each in (value if mesh else (value,)))
         self._widens_later = mesh is not None and not read.operation.moves
 
-    @cached_property
-    def _call(self) -> GoldenCall:
-        moves = self._read.operation.moves
-        given = self._tensors if self._widens_later else _widened_once(self._tensors, moves=moves)
-        golden = partial(self._golden, widens=self._widens_later)
-        return GoldenCall(None, given, (), golden)  # type: ignore[arg-type]
-
-    @cached_property
-    def _judged(self) -> JudgedCall:
-        wide = _widened_once(self._call.operands, moves=self._read.operation.moves)
-        golden = GoldenCall(None, wide, (), self._golden)  # type: ignore[arg-type]
+    def _changed(self, operands: Sequence[torch.Tensor]) -> JudgedCall:
+        """The golden with operands that are changed: what changes them widens floats, or narrows them."""
+        given = _widened_once(operands, moves=self._read.operation.moves, floats=False)
+        golden = GoldenCall(None, given, (), self._golden)  # type: ignore[arg-type]
         return JudgedCall(golden, None, [*self._read.results], on_chip=self._is_on_chip)  # type: ignore[arg-type]
 
     def _golden(self, torch: Any, *tensors: torch.Tensor, widens: bool = False) -> Any:
@@ -103,7 +103,25 @@ class JudgedOp:
         Raises:
             Exception: Whatever torch raises.
         """
-        return _listed(self._call())
+        import torch
+
+        slices = self._slices()
+        if slices is not None:
+            found = [self._golden(torch, *_widened_once(each, moves=False)) for each in slices.operands]
+            return [torch.cat([_listed(each)[0].double() for each in found], slices.axis)]
+        later = self._widens_later
+        given = self._tensors if later else _widened_once(self._tensors, moves=self._read.operation.moves)
+        return _listed(self._golden(torch, *given, widens=later))
+
+    def _slices(self) -> ReductionSlices | None:
+        """Slices of the operands of a large reduction of floats; None of another op."""
+        import torch
+
+        reduced_axes, results = self._read.operation.reduced_axes, self._read.results
+        if reduced_axes is None or self._mesh or len(results) > 1 or not self._has_scalar_floats(results[0]):
+            return None
+        axes = reduced_axes(torch, self._read.call(dict(zip(self._keys, self._tensors, strict=True)).get))
+        return slices_of_reduction(self._tensors, axes, len(results[0].shape), _SLICE)
 
     def outcomes(
         self, got: Sequence[torch.Tensor], goldens: Sequence[torch.Tensor], names: Sequence[str] = ()
@@ -143,9 +161,12 @@ class JudgedOp:
         """Whether an element of a result of scalar floats depends on the elements of operands at its place alone."""
         if not self._read.operation.is_elementwise or self._mesh or not self._tensors:
             return False
+        return self._has_scalar_floats(spec) and all(_fits(each, spec) for each in self._tensors)
+
+    def _has_scalar_floats(self, spec: TensorSpec) -> bool:
+        """Whether a result has such elements, and nothing is complex."""
         elements = self._read.call(lambda _: None).element_types.values()
-        floats = not spec.dtype.is_integer and not spec.dtype.is_block_float and not any(map(is_complex, elements))
-        return floats and all(_fits(each, spec) for each in self._tensors)
+        return not spec.dtype.is_integer and not spec.dtype.is_block_float and not any(map(is_complex, elements))
 
     def _parts(self, spec: TensorSpec) -> Iterator[torch.Tensor]:
         """The golden of an elementwise op, some elements after another."""
@@ -179,8 +200,8 @@ class JudgedOp:
         import torch
 
         assert self._read.operation.compared_elements is not None, "results are indices"
-        by_value = dict(zip(self._keys, self._call.operands, strict=True))
-        call = self._read.call(by_value.get)
+        wide = _widened_once(self._tensors, moves=self._read.operation.moves)
+        call = self._read.call(dict(zip(self._keys, wide, strict=True)).get)
         pairs = zip(
             *(self._read.operation.compared_elements(torch, call, each) for each in (got, goldens)), strict=True
         )
@@ -209,29 +230,29 @@ class JudgedOp:
             exact = right if not right.is_floating_point() else right.double()
             verdict = judge(got, exact, ResultFormat(spec.dtype, self._is_on_chip), tolerance)
         dtype = self._read.results[0 if self._mesh else index].dtype.mlir
-        return Outcome(verdict, result, _plain(golden), dtype, str(tolerance), self._call.operands)
+        return Outcome(verdict, result, _plain(golden), dtype, str(tolerance), self._tensors)
 
     def _tolerance(self, index: int, spec: TensorSpec, exact: torch.Tensor | None) -> Tolerance:
         """The tolerance of a result, whose golden is `exact`, if it is known."""
         import torch
 
         if self._relative is not None:
-            return chained_tolerance(self._relative, partial(self._judged.noise, index, self._relative))
+            return chained_tolerance(self._relative, partial(self._noise_of_all, index, self._relative, exact))
         bound = bound_of(self._read, spec, on_chip=self._is_on_chip)
         if not bound.error:
             return Tolerance(bound.units, relative=bound.relative)
-        exact = exact.double() if exact is not None and exact.is_floating_point() else None
+        exact = exact if exact is not None and exact.is_floating_point() else None
         noise = partial(self._noise, index, spec, bound.error, exact)
         at_a_time = _PLACES if self._elements_at(torch.zeros(0, dtype=torch.int64), spec) is not None else None
         return Tolerance(bound.units, relative=bound.relative, noise=noise, noise_at_a_time=at_a_time)
 
     def _elements_at(self, places: torch.Tensor, spec: TensorSpec) -> GoldenOfElements | None:
-        """The golden of some elements alone; None if it is not stated, or of a chip, which rounds what is stated."""
+        """The golden of some elements alone; None if it is not stated, or a chip rounds sums or blocks of elements."""
         import torch
 
         elements_at = self._read.operation.elements_at
         floats = all(each.is_floating_point() for each in self._tensors)
-        if self._is_on_chip or self._mesh or spec.dtype in WIDE_FLOATS or not floats:
+        if self._mesh or spec.dtype in WIDE_FLOATS or not floats or (self._is_on_chip and self._rounds_more(spec)):
             return None
         if elements_at is not None:
             call = self._read.call(dict(zip(self._keys, self._tensors, strict=True)).get)
@@ -239,6 +260,11 @@ class JudgedOp:
         if not self._is_by_elements(spec):
             return None
         return GoldenOfElements(self._golden, tuple(elements_of_operands(torch, self._tensors, places, spec.shape)))
+
+    def _rounds_more(self, spec: TensorSpec) -> bool:
+        """Whether a chip rounds more than single elements."""
+        sums = self._read.operation.accumulator_error is not None and not spec.dtype.is_compute_type
+        return sums or any(each.dtype.is_block_float for each in self._read.results)
 
     def _noise(
         self,
@@ -255,18 +281,43 @@ class JudgedOp:
         if few is not None:
             wide = tuple(map(_widened, few.operands))
             golden = GoldenCall(None, wide, (), few.golden)  # type: ignore[arg-type]
-            yield from JudgedCall(golden, None, ()).noise(0, error)  # type: ignore[arg-type]
+            judged = JudgedCall(golden, None, [*self._read.results], on_chip=self._is_on_chip)  # type: ignore[arg-type]
+            yield from judged.noise(0, error)
             return
         rounded = self._read.operation.accumulator_error
         if rounded is None or not self._is_on_chip or spec.dtype.is_compute_type:
             narrows = spec.dtype not in WIDE_FLOATS
-            yield from self._judged.noise(index, error, narrows=narrows, exact=exact, places=places)
+            yield from self._noise_of_all(index, error, exact, narrows=narrows, places=places)
             return
-        call = self._read.call(dict(zip(self._keys, self._call.operands, strict=True)).get)
+        call = self._read.call(dict(zip(self._keys, _widened_once(self._tensors, moves=False), strict=True)).get)
         off: torch.Tensor = rounded(torch, call).nan_to_num(nan=0.0, posinf=0.0)
         off = elements_at(off, places)
-        for noise in self._judged.noise(index, _SUM_ERROR, exact=exact, places=places):
+        for noise in self._noise_of_all(index, _SUM_ERROR, exact, places=places):
             yield noise + off
+
+    def _noise_of_all(
+        self,
+        index: int,
+        error: float,
+        exact: torch.Tensor | None,
+        places: torch.Tensor | None = None,
+        narrows: bool = True,
+    ) -> Iterator[torch.Tensor]:
+        """The change of a result's golden with its operands, by evaluations of the whole golden."""
+        import torch
+
+        exact = self.goldens()[index] if exact is None else exact
+        slices = None if self._is_on_chip and self._rounds_more(self._read.results[0]) else self._slices()
+        if slices is None:
+            yield from self._changed(self._tensors).noise(index, error, narrows=narrows, exact=exact, places=places)
+            return
+        rights = torch.split(exact, slices.extents, slices.axis)
+        noises = (
+            self._changed(given).noise(0, error, narrows=narrows, exact=right)
+            for given, right in zip(slices.operands, rights, strict=True)
+        )
+        for noise in zip(*noises, strict=True):
+            yield elements_at(torch.cat(noise, slices.axis), places)
 
 
 class OpBound(NamedTuple):
@@ -384,14 +435,22 @@ class _WidenedTensors(Sequence["torch.Tensor"]):
         return [*map(_widened, found)] if isinstance(index, slice) else _widened(found)
 
 
-def _widened_once(tensors: Sequence[torch.Tensor], *, moves: bool) -> tuple[torch.Tensor, ...]:
+def _widened_once(tensors: Sequence[torch.Tensor], *, moves: bool, floats: bool = True) -> tuple[torch.Tensor, ...]:
     """Operands as a golden takes them; what several devices share is widened once, and nothing for a golden that moves.
 
     Integers of 64 bits without sign are moved as they are widened: torch has few functions of them.
+
+    Args:
+        tensors: The operands.
+        moves: Whether the golden moves elements.
+        floats: Whether floats are widened.
     """
     import torch
 
-    known = {id(x): x if moves and x.dtype is not torch.uint64 else _widened(x) for x in tensors}
+    def is_kept(x: torch.Tensor) -> bool:
+        return (moves and x.dtype is not torch.uint64) or (not floats and x.is_floating_point())
+
+    known = {id(x): x if is_kept(x) else _widened(x) for x in tensors}
     return tuple(known[id(x)] for x in tensors)
 
 

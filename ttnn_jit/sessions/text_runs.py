@@ -312,7 +312,14 @@ class _Watcher(OpWatcher):
 def _nans(step: Step) -> float:
     """The largest share of NaN in a result of an op."""
     results = [each for tensors in step.results.values() for each in {id(each): each for each in tensors}.values()]
-    return max((int(each.isnan().sum()) / each.numel() for each in results if each.numel()), default=0.0)
+    return max(map(_share_of_nan, results), default=0.0)
+
+
+def _share_of_nan(x: torch.Tensor) -> float:
+    """The share of NaN; whether there is any is told by the extremes, which takes no tensor of flags."""
+    if not x.numel() or not x.is_floating_point() or not x.aminmax().min.isnan():
+        return 0.0
+    return int(x.isnan().sum()) / x.numel()
 
 
 def _text_of(op: Operation) -> str:

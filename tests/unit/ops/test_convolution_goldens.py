@@ -55,10 +55,11 @@ WINDOWINGS = [
 def test_elements_of_a_convolution_are_the_sums_of_their_factors(windowing):
     x = torch.randn(2, 4, 9, 8)[(...,) if len(windowing.taps) == 2 else (..., 0)].double()
     weight = torch.randn(6, 4 // windowing.groups, *windowing.taps).double()
-    whole = convolution_in_torch(torch, x, weight, None, windowing)
+    bias = torch.randn(6).double()
+    whole = convolution_in_torch(torch, x, weight, bias, windowing)
     with mock.patch.object(convolution_goldens, "_MAX_COLUMNS", 100):
-        assert torch.allclose(convolution_in_torch(torch, x, weight, None, windowing), whole)
+        assert torch.allclose(convolution_in_torch(torch, x, weight, bias, windowing), whole)
     assert whole.shape[2:] == windowing.counts(x.shape[2:])
     places = torch.arange(whole.numel())
-    golden, factors = elements_in_torch(torch, x, weight, windowing, index_of_places(torch, places, whole.shape))
+    golden, factors = elements_in_torch(torch, x, weight, bias, windowing, index_of_places(torch, places, whole.shape))
     assert torch.allclose(golden(torch, *factors), whole.reshape(-1), atol=1e-12)

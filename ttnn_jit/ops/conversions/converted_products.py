@@ -13,7 +13,7 @@ from ttnn_jit.ops.convolution.convolution_goldens import Windowing, convolution_
 from ttnn_jit.ops.families.complex_parts import by_products
 from ttnn_jit.ops.families.conversion_protocol import ConversionCall, Tensor, TtirOps
 from ttnn_jit.ops.families.dialect_conversion import conversion
-from ttnn_jit.ops.families.element_goldens import GoldenOfElements, index_of_places
+from ttnn_jit.ops.families.element_goldens import GoldenOfElements, elements_of_product, index_of_places
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall
 
 # --- Products ---------------------------------------------------------------------------------------------------------
@@ -80,6 +80,7 @@ DOT_GENERAL = conversion(
     _general,
     lambda torch, call: _product_in_torch(torch, call.lhs, call.rhs, _dot_axes(call)),
     sharded_by=sharding_rules.product(_dot_axes),
+    elements_at=lambda torch, call, places: elements_of_product(torch, call.lhs, call.rhs, _dot_axes(call), places),
     dot_dimension_numbers=REQUIRED,
     precision_config=None,
     algorithm=None,
@@ -216,7 +217,7 @@ def _elements_of_convolution(torch: Any, call: TextCall, places: Any) -> GoldenO
     x, weight, windowing = _read_in_torch(call)
     own = [index[order.index(axis)] for axis in range(len(order))]
     own += [torch.zeros_like(places)] * (2 + len(windowing.taps) - len(own))
-    return elements_in_torch(torch, x, weight, windowing, own)
+    return elements_in_torch(torch, x, weight, None, windowing, own)
 
 
 CONVOLUTION = conversion(

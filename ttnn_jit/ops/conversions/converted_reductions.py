@@ -100,7 +100,7 @@ def _reduced_in_torch(torch: Any, call: TextCall) -> list[Any]:
         kept = [axis for axis in range(x.dim()) if axis not in axes]
         shape = [x.shape[axis] for axis in kept]
         rows.append(x.permute(*sorted(axes), *kept).reshape(math.prod(x.shape[axis] for axis in axes), *shape))
-    starts = [each.expand(tuple(call.results[0].shape)) for each in call.init_values[:count]]
+    starts = [each.expand(tuple(rows[0].shape[1:])) for each in call.init_values[:count]]
     return _folded_in_torch(torch, call.body, starts, rows)
 
 
@@ -124,6 +124,7 @@ REDUCE = conversion(
     _reduced,
     _reduced_in_torch,
     sharded_by=sharding_rules.reduced,
+    reduced_axes=lambda _, call: call.dimensions,
     dimensions=REQUIRED,
     regions=("body",),
     in_float32=True,

@@ -182,13 +182,16 @@ def _by_winograd(torch: Any, x: Any, weight: Any, windowing: Windowing) -> Any:
 # --- Single elements --------------------------------------------------------------------------------------------------
 
 
-def elements_in_torch(torch: Any, x: Any, weight: Any, windowing: Windowing, index: Sequence[Any]) -> GoldenOfElements:
-    """Elements of a convolution of an image, channels first: the sums of products of windows and weights.
+def elements_in_torch(
+    torch: Any, x: Any, weight: Any, bias: Any, windowing: Windowing, index: Sequence[Any]
+) -> GoldenOfElements:
+    """Elements of a convolution of an image, channels first: the sums of products of windows and weights, and a bias.
 
     Args:
         torch: The module.
         x: The image.
         weight: The weights.
+        bias: That of each output; None.
         windowing: How windows lie.
         index: The place of each element: its batch, its output, and its place along each spatial dimension.
     """
@@ -211,4 +214,4 @@ def elements_in_torch(torch: Any, x: Any, weight: Any, windowing: Windowing, ind
     windows = x[(batch[(*beside, None)], *(each[..., None] for each in at), channels[beside])]
     left = torch.where(inside[..., None], windows, torch.zeros((), dtype=windows.dtype))
     right = weight[output].movedim(1, -1)
-    return sums_of_products(left.flatten(1), right.flatten(1))
+    return sums_of_products(left.flatten(1), right.flatten(1), None if bias is None else bias.reshape(-1)[output])

@@ -221,6 +221,7 @@ _OPTIONS = (
     "moves",
     "compared_elements",
     "elements_at",
+    "reduced_axes",
     "regions",
     "as_numbers",
     "keeps_number",

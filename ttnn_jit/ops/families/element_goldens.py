@@ -19,14 +19,49 @@ class GoldenOfElements(NamedTuple):
     golden: Callable[..., Any]
     operands: tuple[Any, ...]
 
+    def then(self, function: Callable[[Any, Any], Any]) -> GoldenOfElements:
+        """The elements after ``function(torch, elements)``, one by one."""
+        return GoldenOfElements(lambda torch, *given: function(torch, self.golden(torch, *given)), self.operands)
 
-def sums_of_products(left: Any, right: Any) -> GoldenOfElements:
-    """Elements that are sums of products of two factors, tensors [elements, terms]."""
-    return GoldenOfElements(_sums, (left.contiguous(), right.contiguous()))
+
+def sums_of_products(left: Any, right: Any, bias: Any = None) -> GoldenOfElements:
+    """Elements that are sums of products of two factors, tensors [elements, terms], and a bias of each, or None."""
+    operands = left.contiguous(), right.contiguous()
+    return GoldenOfElements(_sums, operands if bias is None else (*operands, bias))
 
 
-def _sums(torch: Any, left: Any, right: Any) -> Any:
-    return torch.bmm(left.unsqueeze(1), right.unsqueeze(2)).reshape(-1)
+def _sums(torch: Any, left: Any, right: Any, bias: Any = None) -> Any:
+    found = torch.bmm(left.unsqueeze(1), right.unsqueeze(2)).reshape(-1)
+    return found if bias is None else found + bias
+
+
+def elements_of_product(torch: Any, lhs: Any, rhs: Any, axes: Sequence[Sequence[int]], places: Any) -> GoldenOfElements:
+    """Elements of a product: its dimensions are those of batches, and the others of `lhs` and of `rhs`, in order.
+
+    Args:
+        torch: The module.
+        lhs: The first factor.
+        rhs: The second factor.
+        axes: The dimensions of batches of both, and those that are contracted, of both.
+        places: Places of elements in row-major order.
+    """
+    batch_left, batch_right, left, right = axes
+    rows, columns = (
+        [axis for axis in range(x.dim()) if axis not in (*batch, *contracted)]
+        for x, batch, contracted in ((lhs, batch_left, left), (rhs, batch_right, right))
+    )
+    lhs, rhs = lhs.permute(*batch_left, *rows, *left), rhs.permute(*batch_right, *columns, *right)
+    batches, until = len(batch_left), len(batch_left) + len(rows)
+    shape = *lhs.shape[:until], *rhs.shape[batches : batches + len(columns)]
+    index = index_of_places(torch, places, shape)
+    of_left, of_right = tuple(index[:until]), (*index[:batches], *index[until:])
+    return sums_of_products(*(_rows_at(x, at, len(places)) for x, at in ((lhs, of_left), (rhs, of_right))))
+
+
+def _rows_at(x: Any, index: tuple[Any, ...], count: int) -> Any:
+    """What a tensor has at these indices of its first dimensions, flat; all of it if there are none."""
+    rows = x[index] if index else x.expand(count, *x.shape)
+    return rows.reshape(count, math.prod(rows.shape[1:]))
 
 
 def index_of_places(torch: Any, places: Any, shape: Sequence[int]) -> list[Any]:
@@ -58,3 +93,39 @@ def parts_of_operands(operands: Sequence[Any], shape: Sequence[int], at_most: in
     for index in product(*map(range, shape[:axis])):
         for begin in range(0, shape[axis], rows):
             yield [each[index][begin : begin + rows] for each in wide]
+
+
+class ReductionSlices(NamedTuple):
+    """Slices of the operands of a reduction, each of which gives a slice of the result.
+
+    Attributes:
+        axis: The dimension of the result along which it is cut.
+        extents: The extents of its slices.
+        operands: The operands of each slice.
+    """
+
+    axis: int
+    extents: list[int]
+    operands: list[tuple[Any, ...]]
+
+
+def slices_of_reduction(
+    operands: Sequence[Any], reduced: Sequence[int], rank: int, at_most: int
+) -> ReductionSlices | None:
+    """Slices of a reduction's first operand, beside its others; None if it is small, or nothing of it is kept.
+
+    Args:
+        operands: Tensors of torch.
+        reduced: The dimensions of the first that are reduced.
+        rank: The number of dimensions of the result: those that are reduced are kept as 1 if the first has as many.
+        at_most: About the largest number of elements of a slice.
+    """
+    first, *others = operands
+    kept = [axis for axis in range(first.dim()) if axis not in reduced and first.shape[axis] > 1]
+    if first.numel() <= at_most or not kept:
+        return None
+    axis = max(kept, key=lambda each: int(first.shape[each]))
+    extent = max(1, first.shape[axis] * at_most // first.numel())
+    parts = first.split(extent, axis)
+    of_result = axis if rank == first.dim() else axis - sum(each < axis for each in reduced)
+    return ReductionSlices(of_result, [each.shape[axis] for each in parts], [(each, *others) for each in parts])

@@ -20,8 +20,10 @@ from ttnn_jit.ops.families.element_goldens import GoldenOfElements
 from ttnn_jit.ops.families.elementwise import Elementwise
 from ttnn_jit.ops.families.fitted_operands import fitted_in_torch, fitted_operand, of_one_width
 from ttnn_jit.ops.families.movement import Movement
+from ttnn_jit.ops.language.axes import axes_of
 from ttnn_jit.ops.language.binding import BoundCall, bind
 from ttnn_jit.ops.language.operation import Operation
+from ttnn_jit.ops.language.parameter import REDUCED
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import ALL_DTYPES, COMPUTE_TYPE, DataType, dtypes_in_torch
@@ -320,8 +322,8 @@ class TextOperation:
             the elements at the indices, since any index among equal elements is right.
         accumulator_error: ``accumulator_error(torch, call)``: by how much a result may be off on a chip, which rounds
             sums to bfloat16 after every tile; None: it has no such sums.
-        elements_at: ``elements_at(torch, call, places)``: the golden of some elements of the result alone, by their
-            places in row-major order; None where it takes as long as the whole.
+        elements_at: ``elements_at(torch, call, places)``: the golden of elements at row-major places alone.
+        reduced_axes: ``reduced_axes(torch, call)``: of a reduction, which dimensions of its first operand it reduces.
         is_elementwise: It is computed element by element, of operands that are broadcast.
         in_float32: Operands are cast to float32, and each result is rounded once; else each call rounds its result.
         refusal: Why it is not executed; "" if it is.
@@ -348,6 +350,7 @@ class TextOperation:
     compared_elements: Callable[[Any, TextCall, Sequence[Any]], Sequence[Any]] | None = None
     accumulator_error: Callable[[Any, TextCall], Any] | None = None
     elements_at: Callable[[Any, TextCall, Any], GoldenOfElements | None] | None = None
+    reduced_axes: Callable[[Any, TextCall], Sequence[int]] | None = None
     is_elementwise: bool = False
     refusal: str = ""
     on_device: Callable[[OnDevice, TextCall], Value] | None = None
@@ -413,26 +416,22 @@ class Spelling(TextOperation):
 
     overloads: tuple[Operation, ...]
 
-    def __init__(
-        self,
-        name: str,
-        overloads: Sequence[Operation],
-    ) -> None:
+    def __init__(self, name: str, overloads: Sequence[Operation]) -> None:
         first = overloads[0]
         operands = [each.name + (OPTIONAL if each.is_optional else "") for each in first.operands]
         if first.is_variadic:
             operands = [f"{each.name}{VARIADIC}" for each in first.operands]
-        compared = self._compared if first.compared_elements is not None else None
         super().__init__(
             (name,),
             OpInText(tuple(operands)),
             self._written,
             self._in_torch,
-            compared_elements=compared,
+            compared_elements=None if first.compared_elements is None else self._compared,
             rounds_intermediates=first.rounds_intermediates,
             takes_quantized=isinstance(first, Movement),
             moves=isinstance(first, Movement),
             is_elementwise=isinstance(first, Elementwise),
+            reduced_axes=self._reduced if REDUCED[1] in first.attributes[:1] else None,
         )
         object.__setattr__(self, "overloads", tuple(overloads))
 
@@ -477,13 +476,21 @@ class Spelling(TextOperation):
         results = ops.results(bound.operation, of_one_width(ops, bound.operation, fitted), *bound.attributes)
         return results[0] if len(results) == 1 else results
 
+    def bound_in_torch(self, torch: Any, call: TextCall) -> BoundCall:
+        """The call of the declaration on tensors of torch."""
+        return self._bound(call, lambda value: _dtype_in_torch(torch, value))
+
     def _in_torch(self, torch: Any, call: TextCall) -> Any:
-        bound = self._bound(call, lambda value: _dtype_in_torch(torch, value))
+        bound = self.bound_in_torch(torch, call)
         operands = [fitted_in_torch(bound.operation, each) for each in bound.operands]
         return bound.operation.golden(torch, *operands, *bound.attributes)
 
+    def _reduced(self, torch: Any, call: TextCall) -> Sequence[int]:
+        bound = self.bound_in_torch(torch, call)
+        return axes_of(bound.attributes[0], bound.operands[0].dim())
+
     def _compared(self, torch: Any, call: TextCall, results: Sequence[Any]) -> Sequence[Any]:
-        bound = self._bound(call, lambda value: _dtype_in_torch(torch, value))
+        bound = self.bound_in_torch(torch, call)
         assert bound.operation.compared_elements is not None, "the first of the overloads has it"
         return bound.operation.compared_elements(torch, [*results], *bound.operands, *bound.attributes)
 

@@ -10,7 +10,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.ops.attention.attention import SCALED_DOT_PRODUCT_ATTENTION as WHOLE
 from ttnn_jit.ops.families.decomposition import Value
 from ttnn_jit.ops.families.element_goldens import GoldenOfElements, index_of_places
-from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, TextOps, text
+from ttnn_jit.ops.families.text_operation import REQUIRED, Spelling, TextCall, TextOps, text
 from ttnn_jit.ops.movement.sequences import arange
 from ttnn_jit.ops.selection.routines import TOPK
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
@@ -282,6 +282,24 @@ ATTENTION = text(
     rounds_intermediates=True,
 )
 
+
+class _Attention(Spelling):
+    """Attention as it is declared."""
+
+    def __init__(self) -> None:
+        super().__init__("ttnn.scaled_dot_product_attention", (WHOLE,))
+        object.__setattr__(self, "elements_at", self._elements_of)
+
+    def _elements_of(self, torch: Any, call: TextCall, places: Any) -> GoldenOfElements | None:
+        bound = self.bound_in_torch(torch, call)
+        names = ("query", "key", "value", "attention_mask", "attention_sink")
+        given = dict(zip(names, bound.operands, strict=True))
+        given |= dict(zip(("is_causal", "scale", "sliding_window_size"), bound.attributes, strict=True))
+        return _elements_of_attention(torch, TextCall(given, call.results), places)
+
+
+ATTENTION_OF_TTNN = _Attention()
+
 # --- Latent attention -------------------------------------------------------------------------------------------------
 
 
@@ -355,4 +373,4 @@ INDEX_SCORES = text(
     in_float32=True,
 )
 
-TEXTS = (SDPA_FORWARD, SDPA_BACKWARD, TOPK_ROUTER, ATTENTION, LATENT_PREFILL, INDEX_SCORES)
+TEXTS = (SDPA_FORWARD, SDPA_BACKWARD, TOPK_ROUTER, ATTENTION, ATTENTION_OF_TTNN, LATENT_PREFILL, INDEX_SCORES)

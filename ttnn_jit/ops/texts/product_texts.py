@@ -10,6 +10,13 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.contraction.sparse_products import SPARSE_MATMUL as SPARSE_PRODUCTS
 from ttnn_jit.ops.elementwise.activation_text import activated_in_torch, extremes_in_torch
 from ttnn_jit.ops.families.decomposition import Ops, Value
+from ttnn_jit.ops.families.element_goldens import (
+    GoldenOfElements,
+    elements_of_operands,
+    elements_of_product,
+    index_of_places,
+    sums_of_products,
+)
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
 
@@ -128,6 +135,20 @@ def _unit(torch: Any, x: Any) -> Any:
     return torch.exp2(x.abs().clamp(2.0**-126).log2().floor() - 7)
 
 
+def _elements_of_matmul(torch: Any, call: TextCall, places: Any) -> GoldenOfElements | None:
+    """The rows and columns whose products are summed, and the bias beside them."""
+    a, b, bias = call.a, call.b, vars(call).get("bias")
+    if a.dim() < 2 or b.dim() < 2 or call.activation is not None:
+        return None
+    a, b = _transposed(a, if_true=call.transpose_a), _transposed(b, if_true=call.transpose_b).mT
+    batches = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    *batch, row, column = index_of_places(torch, places, (*batches, a.shape[-2], b.shape[-2]))
+    left, right = (x.expand(*batches, *x.shape[-2:])[(*batch, at)] for x, at in ((a, row), (b, column)))
+    if bias is not None:
+        (bias,) = elements_of_operands(torch, [bias], places, (*batches, a.shape[-2], b.shape[-2]))
+    return sums_of_products(left, right, bias)
+
+
 MATMUL = text(
     "ttir.matmul ttnn.matmul",
     "a b",
@@ -139,6 +160,7 @@ MATMUL = text(
     transpose_b=False,
     activation=None,
     accumulator_error=_accumulator_error,
+    elements_at=_elements_of_matmul,
 )
 LINEAR = text(
     "ttir.linear ttnn.linear",
@@ -153,6 +175,7 @@ LINEAR = text(
     transpose_b=False,
     activation=None,
     accumulator_error=_accumulator_error,
+    elements_at=_elements_of_matmul,
 )
 
 
@@ -198,11 +221,16 @@ def _dot_general_in_torch(torch: Any, call: TextCall) -> Any:
     return call.in_result_shape(torch.einsum(equation, call.lhs, call.rhs))
 
 
+def _axes(call: TextCall) -> list[Sequence[int]]:
+    return [call.batch_dims_lhs, call.batch_dims_rhs, call.contract_dims_lhs, call.contract_dims_rhs]
+
+
 DOT_GENERAL = text(
     "ttir.dot_general",
     "lhs rhs",
     _dot_general,
     _dot_general_in_torch,
+    elements_at=lambda torch, call, places: elements_of_product(torch, call.lhs, call.rhs, _axes(call), places),
     batch_dims_lhs=REQUIRED,
     batch_dims_rhs=REQUIRED,
     contract_dims_lhs=REQUIRED,

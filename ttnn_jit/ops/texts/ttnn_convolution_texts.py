@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops.elementwise.activation_text import activated_in_torch
 from ttnn_jit.ops.families.decomposition import Ops, Value
+from ttnn_jit.ops.families.element_goldens import GoldenOfElements
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
-from ttnn_jit.ops.texts.window_texts import Geometry, convolved, convolved_in_torch, mirrored_weights, padding_of
+from ttnn_jit.ops.texts.window_texts import (
+    Geometry,
+    convolved,
+    convolved_in_torch,
+    elements_of_convolution,
+    mirrored_weights,
+    padding_of,
+)
 
 
 def _ttnn_extents(call: TextCall) -> tuple[int, ...]:
@@ -67,6 +76,18 @@ def _ttnn_convolution(
     return write, golden
 
 
+def _elements_of_conv2d(torch: Any, call: TextCall, places: Any) -> GoldenOfElements:
+    extents = (call.batch_size, *_ttnn_extents(call))
+    x = call.input.reshape(*extents, call.input.shape[-1])[..., : call.in_channels]
+    weight = _unprepared(torch, call.weight, call)
+    found = elements_of_convolution(torch, (x, weight, call.bias), _ttnn_geometry(call), places)
+    return found.then(partial(_activated, _activation(call)))
+
+
+def _activated(activation: str | None, torch: Any, x: Any) -> Any:
+    return activated_in_torch(torch, x, activation)
+
+
 def _activation(call: TextCall) -> str | None:
     """The activation that the config of a convolution names; the rest of the config changes no number.
 
@@ -92,6 +113,7 @@ CONV2D_OF_TTNN = text(
     "ttnn.conv2d",
     "input weight bias?",
     *_ttnn_convolution(),
+    elements_at=_elements_of_conv2d,
     dilation=REQUIRED,
     **_SIZES_OF_TTNN,
 )

@@ -94,11 +94,19 @@ def convolved_in_torch(torch: Any, x: Any, weight: Any, bias: Any, geometry: Geo
 
 
 def elements_of_convolution(
-    torch: Any, x: Any, weight: Any, geometry: Geometry, index: Sequence[Any]
+    torch: Any, operands: Sequence[Any], geometry: Geometry, places: Any, order: Sequence[int] = ()
 ) -> GoldenOfElements:
-    """Elements of that on tensors of torch, without bias: their indices are those of its result."""
-    batch, *places, output = index
-    return elements_in_torch(torch, x.movedim(-1, 1), weight, _windowing(weight, geometry), (batch, output, *places))
+    """Elements of that on tensors of torch (input, weights and bias), by their places in row-major order.
+
+    The dimension `number` of what it returns is dimension ``order[number]`` of what the places are in.
+    """
+    x, weight, bias = operands
+    windowing, x = _windowing(weight, geometry), x.movedim(-1, 1)
+    shape = len(x), *windowing.counts(x.shape[2:]), len(weight)
+    order = order or range(len(shape))
+    index = index_of_places(torch, places, [shape[each] for each in _inverse(order)])
+    batch, *at, output = (index[each] for each in order)
+    return elements_in_torch(torch, x, weight, bias, windowing, (batch, output, *at))
 
 
 def _windowing(weight: Any, geometry: Geometry) -> Windowing:
@@ -193,13 +201,10 @@ def _with_convolution(
     return write, golden
 
 
-def _elements_of_conv2d(torch: Any, call: TextCall, places: Any) -> GoldenOfElements | None:
-    if call.bias is not None or vars(call).get("flattened_compat_info"):
-        return None
+def _elements_of_conv2d(torch: Any, call: TextCall, places: Any) -> GoldenOfElements:
     order = _channels_last(call, *_HW)
-    index = index_of_places(torch, places, call.result.shape)
-    x, geometry = _permuted(torch, call.input, order), _conv2d_geometry(call)
-    return elements_of_convolution(torch, x, call.weight, geometry, [index[axis] for axis in order])
+    x = _permuted(torch, call.input.reshape(image(call.input, call.flattened_compat_info)), order)
+    return elements_of_convolution(torch, (x, call.weight, call.bias), _conv2d_geometry(call), places, order)
 
 
 TEXTS_2D = text(

@@ -143,7 +143,7 @@ class JudgedCall:
         import torch
 
         generator = torch.Generator().manual_seed(0)  # leaves torch's global generator unchanged
-        exact = elements_at(self._result(self.golden, output) if exact is None else exact, places)
+        exact = elements_at(self._result(self.golden, output) if exact is None else exact, places).double()
         allowed = error * exact.abs().nan_to_num(nan=0.0, posinf=0.0)
         overflows = torch.zeros_like(exact, dtype=torch.bool)
         if narrows:
@@ -213,7 +213,7 @@ def _is_same(changed: Any, value: Any) -> bool:
     """Whether an operand was not changed."""
     import torch
 
-    return changed is value or (isinstance(value, torch.Tensor) and torch.equal(changed, value))
+    return changed is value or (isinstance(value, torch.Tensor) and torch.equal(changed, value.to(changed.dtype)))
 
 
 def _distance(one: torch.Tensor, exact: torch.Tensor, infinite: float) -> torch.Tensor:
@@ -245,7 +245,8 @@ def _magnitude(value: torch.Tensor) -> torch.Tensor:
 
 def _flushed(value: torch.Tensor) -> torch.Tensor:
     """Denormal operands flushed to zero, as in bfloat16 products; this matters for products with infinity."""
-    return value.masked_fill(value.abs() < _SMALLEST_NORMAL, 0.0)
+    wide = value.double()
+    return wide.masked_fill(wide.abs() < _SMALLEST_NORMAL, 0.0)
 
 
 def chained_tolerance(relative: float, noise: Callable[[], Iterable[torch.Tensor]]) -> Tolerance:
