@@ -12,6 +12,7 @@ from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.text_attributes import name_of
 from ttnn_jit.dialects.ttcore import SYSTEM_DESC, SystemDescAttr
 from ttnn_jit.dialects.ttnn_attributes import TTNNLayoutAttr
+from ttnn_jit.frontend.ir.d2m_lowering import D2M_OPS
 from ttnn_jit.frontend.ir.texts import parse_texts
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.tools.opt import module_of_text
@@ -103,4 +104,4 @@ def _is_dump(text: str, name: str) -> bool:
 
 def _is_tensor_op(op: Operation) -> bool:
     name = name_of(op)
-    return name.partition(".")[0] in _DIALECTS and name not in _LATER_OPS
+    return (name.partition(".")[0] in _DIALECTS and name not in _LATER_OPS) or name in D2M_OPS
