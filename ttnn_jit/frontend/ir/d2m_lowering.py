@@ -357,7 +357,6 @@ _IN_KERNELS: Mapping[str, Callable[[KernelLowering, Operation], None]] = {
 }
 """Operation -> how it is lowered in the region of a kernel."""
 
-D2M_OPS = frozenset(
-    {*(name for name in _RULES if name.startswith("d2m.")), *_IN_KERNELS, "d2m.spatial", "d2m.spatial_yield"}
-)
+_OF_D2M = {name for name in _RULES if name.startswith("d2m.")}
+D2M_OPS = frozenset({*_OF_D2M, *_IN_KERNELS, "d2m.spatial", "d2m.spatial_yield"})
 """Operations of functions that are lowered here, with those of kernels."""
