@@ -63,6 +63,9 @@ def assert_gives(text, inputs, *wanted):
 
 
 MATMUL = """
+!x = tensor<1x2x!ttcore.tile<32x32, f32>>
+!y = tensor<2x1x!ttcore.tile<32x32, f32>>
+!z = tensor<1x1x!ttcore.tile<32x32, f32>>
 #m = affine_map<(m, n, k) -> (m, k)>
 #n = affine_map<(m, n, k) -> (k, n)>
 #o = affine_map<(m, n, k) -> (m, n)>
@@ -81,13 +84,13 @@ func.func @f(%a: tensor<64x128xf32>, %b: tensor<128x96xf32>) -> tensor<64x96xf32
     %i = d2m.block_index(0) : index
     %j = d2m.block_index(1) : index
     %l = d2m.block_index(2) : index
-    %b0 = tensor.empty() : tensor<1x2x!ttcore.tile<32x32, f32>>
-    %x = d2m.remote_load %b0 %la[%i, %l] : tensor<1x2x!ttcore.tile<32x32, f32>>, {left} -> tensor<1x2x!ttcore.tile<32x32, f32>>
-    %b1 = tensor.empty() : tensor<2x1x!ttcore.tile<32x32, f32>>
-    %y = d2m.remote_load %b1 %lb[%l, %j] : tensor<2x1x!ttcore.tile<32x32, f32>>, {right} -> tensor<2x1x!ttcore.tile<32x32, f32>>
-    %z = tensor.empty() : tensor<1x1x!ttcore.tile<32x32, f32>>
-    "d2m.tile_matmul_block"(%x, %y, %z) : (tensor<1x2x!ttcore.tile<32x32, f32>>, tensor<2x1x!ttcore.tile<32x32, f32>>, tensor<1x1x!ttcore.tile<32x32, f32>>) -> ()
-    %s = d2m.remote_store %out[%i, %j] %z : {out}, tensor<1x1x!ttcore.tile<32x32, f32>> -> {out}
+    %b0 = tensor.empty() : !x
+    %x = d2m.remote_load %b0 %la[%i, %l] : !x, {left} -> !x
+    %b1 = tensor.empty() : !y
+    %y = d2m.remote_load %b1 %lb[%l, %j] : !y, {right} -> !y
+    %z = tensor.empty() : !z
+    "d2m.tile_matmul_block"(%x, %y, %z) : (!x, !y, !z) -> ()
+    %s = d2m.remote_store %out[%i, %j] %z : {out}, !z -> {out}
     d2m.yield %s : ({out})
   }} : {out}
   %eh = d2m.empty() : tensor<64x96xf32>
