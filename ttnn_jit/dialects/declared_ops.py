@@ -144,6 +144,17 @@ class TypecastOp(TensorElementwiseOp):
         """The element type."""
         return (dtype_of(self.results[0].type),)
 
+    def _verify_shapes(self) -> None:
+        """Rows become tiles of block floats too, which the rule of eager calls refuses."""
+        (dtype,) = self.statics
+        if not dtype.is_block_float:
+            super()._verify_shapes()
+            return
+        types = [each.type for each in (self.operands[0], self.results[0])]
+        shapes = [[*each.get_shape()] for each in types if isinstance(each, TensorType)]
+        if shapes[0] != shapes[1]:
+            raise VerifyException(f"{self.name} results in {shapes[0]}, got {shapes[1]}")
+
 
 class MovementOp(TensorOp):
     """An op that moves the elements of a tensor."""

@@ -10,6 +10,7 @@ from xdsl.ir import Attribute
 
 from ttnn_jit.diagnostics.errors import DTypeError, ShapeError
 from ttnn_jit.dialects.ttcore import TileType
+from ttnn_jit.dialects.upstream.rewriting.d2m_rules.metal_types import layout_of, tile_of
 from ttnn_jit.specs.dtypes import ALL_DTYPES, DataType
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, Layout, TensorSpec
 
@@ -63,16 +64,31 @@ def spec_of_element(shape: Sequence[int], element: str) -> TensorSpec:
     return TensorSpec(tuple(shape), _DTYPES[element], Layout.ROW_MAJOR, HOST_MEMORY_CONFIG)
 
 
+def spec_on_device(type_: Attribute) -> TensorSpec:
+    """The spec of a tensor of d2m: of tiles with the two dimensions of one, as the numbers that they hold.
+
+    Raises:
+        DTypeError: Nothing is computed in its element type here.
+    """
+    assert isinstance(type_, TensorType)
+    dtype = dtype_in_text(type_.element_type).unpacked
+    shape = (*type_.get_shape(), *tile_of(type_.element_type))
+    return TensorSpec(shape, dtype, Layout.ROW_MAJOR, HOST_MEMORY_CONFIG)
+
+
 def spec_in_text(type_: Attribute) -> TensorSpec:
     """The spec of a value: dense rows on the host, whatever layout the text says, for no number depends on it.
 
-    Complex numbers are floats, whose last dimension holds real and imaginary parts.
+    A tensor in a layout of metal has the dimensions of grid, shard and tile (`spec_on_device`). Complex numbers are
+    floats, whose last dimension holds real and imaginary parts.
 
     Raises:
         DTypeError, ShapeError: There is no tensor of that type here.
     """
     if not isinstance(type_, TensorType):
         raise ShapeError(f"{type_} is no tensor")
+    if layout_of(type_) is not None:
+        return spec_on_device(type_)
     if DYNAMIC_INDEX in type_.get_shape():
         raise ShapeError(f"{type_} has extents that the text leaves open", help="write every extent as a number")
     element, shape = type_.get_element_type(), tuple(type_.get_shape())

@@ -18,7 +18,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineMap
 
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError
 from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.dialects.text_calls.tensor_types import dtype_in_text
+from ttnn_jit.dialects.text_calls.tensor_types import dtype_in_text, spec_on_device
 from ttnn_jit.dialects.text_calls.text_attributes import name_of
 from ttnn_jit.dialects.upstream.rewriting.d2m_rules.metal_types import geometry, layout_of, shape_of_grid, tile_of
 from ttnn_jit.dialects.upstream.table_operations import named_operands
@@ -27,17 +27,9 @@ from ttnn_jit.frontend.ir.ops_of_text import OpsOfText
 from ttnn_jit.layout_specification.metal_layout import MetalLayout
 from ttnn_jit.ops.families.decomposition import Value
 from ttnn_jit.specs.dtypes import DataType
-from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, Layout, TensorSpec
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 _FILLS = {"undef": 0.0, "zero": 0.0, "one": 1.0, "inf": math.inf, "neginf": -math.inf}
-
-
-def spec_on_device(type_: Attribute) -> TensorSpec:
-    """The spec of a tensor on a device: of tiles with their two dimensions, as the numbers that they hold."""
-    assert isinstance(type_, TensorType)
-    dtype = dtype_in_text(type_.element_type).unpacked
-    shape = (*type_.get_shape(), *tile_of(type_.element_type))
-    return TensorSpec(shape, dtype, Layout.ROW_MAJOR, HOST_MEMORY_CONFIG)
 
 
 class DeviceOps:
@@ -148,9 +140,17 @@ _RULES: Mapping[str, Callable[[DeviceOps, Operation], list[Value]]] = {
     "d2m.mask": DeviceOps._mask,
     "d2m.generic": DeviceOps._kernel,
     "d2m.empty": DeviceOps._empty,
+    "ttir.to_layout": DeviceOps._to_layout,
+    "ttir.ttnn_metal_layout_cast": DeviceOps._to_layout,
 }
-DEVICE_OPS = frozenset(_RULES)
-"""Operations of d2m that are lowered here."""
+
+
+def is_of_device(op: Operation) -> bool:
+    """Whether an operation is lowered here: one of d2m outside kernels, or a move of TTIR to or from a device."""
+    if op.name not in _RULES:
+        return False
+    types = [each.type for each in (*op.operands, *op.results)]
+    return op.name.startswith("d2m.") or any(layout_of(each) is not None for each in types)
 
 
 def _layout_property(op: Operation) -> MetalLayout:
@@ -356,3 +356,7 @@ _IN_KERNELS: Mapping[str, Callable[[KernelLowering, Operation], None]] = {
     "tensor.empty": KernelLowering.buffer,
 }
 """Operation -> how it is lowered in the region of a kernel."""
+
+_OF_D2M = {name for name in _RULES if name.startswith("d2m.")}
+D2M_OPS = frozenset({*_OF_D2M, *_IN_KERNELS, "d2m.spatial", "d2m.spatial_yield"})
+"""Operations of functions that are lowered here, with those of kernels."""

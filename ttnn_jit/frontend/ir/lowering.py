@@ -23,7 +23,7 @@ from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text
 from ttnn_jit.dialects.text_calls.text_attributes import name_of, symbol_of
 from ttnn_jit.dialects.text_calls.traces_in_texts import TracedCall, executed_ops, first_result
 from ttnn_jit.dialects.text_calls.uncomputed_ops import is_only_a_number, is_unread_call
-from ttnn_jit.frontend.ir.d2m_lowering import DEVICE_OPS, DeviceOps
+from ttnn_jit.frontend.ir.d2m_lowering import DeviceOps, is_of_device
 from ttnn_jit.frontend.ir.known_values import trip_count
 from ttnn_jit.frontend.ir.lowered_text import Argument, Constant, HostResult, KeptResult, LoweredText, Source
 from ttnn_jit.frontend.ir.ops_of_text import OpsOfText, TextBuilder, check_shape, computed
@@ -133,7 +133,7 @@ class FunctionLowering:
             else:
                 self._inline(op, symbol_of(op.callee), op.operands)
             return
-        if op.name in DEVICE_OPS:
+        if is_of_device(op):
             self._run_on_device(op)
             return
         if op.name == "d2m.spatial":

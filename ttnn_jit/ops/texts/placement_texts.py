@@ -21,6 +21,7 @@ SAME_ELEMENTS = text(
     moves=True,
     virtual_grid_inverse_mapping=None,
     virtual_grid_forward_mapping=None,
+    preserveDataFormat=False,
 )
 MARKS = text(
     "debug.annotate debug.region_start debug.region_end debug.begin_trace debug.end_trace debug.hook "

@@ -12,6 +12,7 @@ from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.text_attributes import name_of
 from ttnn_jit.dialects.ttcore import SYSTEM_DESC, SystemDescAttr
 from ttnn_jit.dialects.ttnn_attributes import TTNNLayoutAttr
+from ttnn_jit.frontend.ir.d2m_lowering import D2M_OPS
 from ttnn_jit.frontend.ir.texts import parse_texts
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.tools.opt import module_of_text
@@ -106,7 +107,9 @@ def _is_dump(text: str, name: str) -> bool:
 def _is_tensor_op(op: Operation) -> bool:
     name = name_of(op)
     dialect = name.partition(".")[0]
-    return (dialect in _DIALECTS and name not in _LATER_OPS) or (dialect == _OF_HOST and _is_in_host_module(op))
+    if dialect == _OF_HOST:
+        return _is_in_host_module(op)
+    return (dialect in _DIALECTS and name not in _LATER_OPS) or name in D2M_OPS
 
 
 def _is_in_host_module(op: Operation) -> bool:

@@ -158,7 +158,7 @@ class DebugHooks:
             whole = [each for each in inputs if isinstance(each, torch.Tensor)]
             if len(whole) < len(inputs):
                 raise CompileError("kernels of d2m take one tensor for all devices, and an input has several")
-            found: list[tuple[torch.Tensor, ...]] = [(each,) for each in binary.text_module.program(name)(*whole)]
+            found: list[OnDevices] = [(each,) for each in binary.text_module.program(name)(*whole)]
             _call(self.post_program, binary, context)
             return found
         for _ in run.steps(_HookedRun(self, CallbackContext(binary, program_index, run))):

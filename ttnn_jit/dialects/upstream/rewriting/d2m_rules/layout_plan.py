@@ -19,6 +19,7 @@ from ttnn_jit.dialects.upstream.rewriting.d2m_rules.metal_types import (
     L1,
     SYSTEM,
     device_type,
+    geometry,
     is_tiled,
     layout_of,
     memory_of,
@@ -185,13 +186,17 @@ class _Plan:
         self._move(Move.TO_L1, type_, maps)
 
     def convert_format(self) -> None:
-        """Elements become tiles, or tiles elements, in the layout as it is."""
+        """Elements become tiles, or tiles elements, in the layout as it is, if its grid divides tiles."""
         at, target = self._at, self._target
         if not at.is_on_device or is_tiled(at.type_) == is_tiled(target.type_):
             return
-        type_ = device_type(at.layout, at.grid, target.type_.element_type)
+        element = target.type_.element_type
+        if not _divides(at, tile_of(element)):
+            layout = with_values(target.layout, memory_space=L1)
+            self._move(Move.RESHARD, device_type(layout, target.grid, at.type_.element_type), target.core_maps)
+            at = self._at
         move = Move.TILIZE if is_tiled(target.type_) else Move.UNTILIZE
-        self._move(move, type_, at.core_maps, at.remapping)
+        self._move(move, device_type(at.layout, at.grid, element), at.core_maps, at.remapping)
 
     def enter_dram(self, *, padded: bool) -> None:
         """From L1 into DRAM; of another layout only when it has been resharded."""
@@ -250,6 +255,13 @@ def _parameters(tensor: PlacedTensor, *names: str) -> tuple[Any, ...]:
     """What decides where the elements of a tensor's layout lie, and other parameters of it."""
     places = ("logical_shape", "collapsed_intervals", "dim_alignments", *names)
     return tuple(tensor.layout.value(name) for name in places)
+
+
+def _divides(tensor: PlacedTensor, tile: Sequence[int]) -> bool:
+    """Whether every core's part of a tensor consists of whole tiles."""
+    extents = geometry(tensor.layout).physical_shape()[-len(tile) :] if tile else ()
+    grid = tensor.grid[-len(tile) :] if tile else ()
+    return all(extent % (cores * unit) == 0 for extent, cores, unit in zip(extents, grid, tile, strict=True))
 
 
 def _is_reinterpretable(at: PlacedTensor, target: PlacedTensor) -> bool:
