@@ -17,7 +17,7 @@ from ttnn_jit.binaries.constants import elements_attribute
 from ttnn_jit.binaries.location_texts import location_of_text
 from ttnn_jit.binaries.operation_rows import REFUSED_TABLES, operations_by_table, record_of, row_of
 from ttnn_jit.binaries.system_trees import description_attribute
-from ttnn_jit.binaries.tensor_descriptions import element_of, tensor_type
+from ttnn_jit.binaries.tensor_descriptions import TRACE_NUMBER, element_of, tensor_type
 from ttnn_jit.diagnostics.errors import ProgramFormatError, TtnnJitError
 from ttnn_jit.dialects.ttcore import SYSTEM_DESC
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import parsed, parsed_type
@@ -99,6 +99,9 @@ class _ProgramReader:
         self._values: dict[tuple[str, int], SSAValue] = {}
         self._described: dict[int, tuple[list[int], str]] = {}
         self._block = Block()
+        made = (each.get("type", {}) for each in program.get("operations", []))
+        numbers = (each["trace_id"] for each in made if isinstance(each.get("trace_id"), Mapping))
+        self._traces = {each.get("global_id") for each in numbers}
 
     def function(self) -> FuncOp:
         """The function."""
@@ -122,7 +125,9 @@ class _ProgramReader:
         """The type of a tensor."""
         if "desc" not in tree:
             raise ProgramFormatError(f"tensor {tree['global_id']} has no description")
-        return tensor_type(tree["desc"])
+        found = tensor_type(tree["desc"])
+        is_number = tree.get("global_id") in self._traces and str(found).startswith("tensor<ui32,")
+        return TRACE_NUMBER if is_number else found
 
     def _define(self, space: str, tree: Tree, value: SSAValue) -> None:
         number = tree["global_id"]

@@ -89,6 +89,8 @@ def layout_of(type_: TensorType[Any]) -> TensorLayout:
         keyword = "interleaved" if sharding is None else str(tree_of(sharding))
         on_mesh = encoding.value("tensor_mesh") is not None
         return _layout(encoding.value("memref"), keyword, grid, found, on_mesh=on_mesh)
+    if encoding == _OF_TRACE:
+        return TensorLayout("u32", None, "system_memory", "interleaved", (), None, False)
     return TensorLayout(data_type_of(type_.get_element_type()), (32, 32), "dram", "interleaved", (), None, False)
 
 
@@ -180,6 +182,11 @@ def description(
 def known_fields(record: Record, tree: Tree) -> dict[str, Any]:
     """The fields of a tree that the table of the schema's version has."""
     return {name: value for name, value in tree.items() if name in record.fields}
+
+
+_OF_TRACE = parsed("#ttnn.trace_id")
+TRACE_NUMBER = parsed_type("tensor<ui32, #ttnn.trace_id>")
+"""The type of the number of a trace, which a binary has as a tensor on the host."""
 
 
 def tensor_type(tree: Tree) -> TensorType[Any]:

@@ -47,6 +47,14 @@ OPS = {
     "padding that cuts": ("ttir.pad {padding = array<i32: 1, 0, -1, -2>, value = 2.0 : f32} : 3x8xf32 -> 4x5xf32"),
     "padding that only cuts": ("ttir.pad {padding = array<i32: 0, -1, 0, -2>, value = 2.0 : f32} : 3x8xf32 -> 2x6xf32"),
     "int32 mean": "ttir.mean {dim_arg = [1 : i32], keep_dim = true} : 3x8xi32 -> 3x1xi32",
+    "norm of a sum and its activation": (
+        'ttnn.dit_rms_norm_unary_fused {epsilon = 1.0e-5 : f32, activation = "silu",'
+        " operandSegmentSizes = array<i32: 1, 1, 1, 1>} : 3x8xf32, 8xf32, 8xf32, 3x8xf32 -> 3x8xf32"
+    ),
+    "norm of a sum": (
+        "ttnn.dit_rms_norm_unary_fused {epsilon = 0.5 : f32, operandSegmentSizes = array<i32: 1, 0, 0, 1>}"
+        " : 2x3x8xbf16, 2x3x8xbf16 -> 2x3x8xbf16"
+    ),
     "unsigned shift": "ttir.logical_right_shift : 3x8xui32, 3x8xui32 -> 3x8xui32",
     "broadcast": "ttir.broadcast {broadcast_dimensions = array<i64: 3, 1>} : 1x8xf32 -> 3x8xf32",
     "backward slice": (

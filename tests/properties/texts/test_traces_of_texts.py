@@ -8,13 +8,21 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.texts.passes_keep_results import results_of
 from tests.sampling import drawn
 from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.compiler.texts.text_steps import SteppedRun
 from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.dialects import print_module
+from ttnn_jit.dialects.upstream.reading import parse_upstream
+from ttnn_jit.dialects.upstream.verifying import verify_upstream
 from ttnn_jit.frontend.ir.texts import parse_texts
 from ttnn_jit.sessions.text_runs import GoldenRun
 from ttnn_jit.specs.target import PRESETS
+from ttnn_jit.tools.cli import main
+from ttnn_jit.transforms.texts.registry import text_passes
+from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
+from ttnn_jit.ttmlir.ttmlir_runtime.submission import outputs_of
 
 TYPE = "tensor<2x32xf32>"
 DEVICE = '%d = "ttnn.get_device"() <{mesh_shape = #ttnn<mesh_shape 1x1>}> : () -> !ttnn.device'
@@ -198,3 +206,65 @@ def test_a_capture_that_executes_nothing_gives_the_results_of_the_run_before_it(
     (parsed,) = parse_texts(OF_2025, "of_2025.mlir")
     x, y = torch.randn(2, 32), torch.randn(2, 32)
     assert torch.equal(results(TextModule(parsed, PRESETS["cpu"]), x, y), x * y)
+
+
+MODEL = """func.func @main(%x: tensor<4x32xf32> {ttcore.argument_type = #ttcore.argument_type<input>},
+    %w: tensor<32x8xf32> {ttcore.argument_type = #ttcore.argument_type<parameter>},
+    %c: tensor<1x2x4x8xf32> {ttcore.argument_type = #ttcore.argument_type<input>, ttcore.kv_cache},
+    %u: tensor<1x2x1x8xf32> {ttcore.argument_type = #ttcore.argument_type<input>})
+    -> (tensor<4x8xf32>, tensor<4x32xf32>, tensor<1x2x4x8xf32>) {
+  %i = "ttir.constant"() <{value = dense<2> : tensor<1xi32>}> : () -> tensor<1xi32>
+  %t = "ttir.permute"(%w) <{permutation = array<i64: 1, 0>}> : (tensor<32x8xf32>) -> tensor<8x32xf32>
+  %n = "ttir.neg"(%t) : (tensor<8x32xf32>) -> tensor<8x32xf32>
+  %0 = "ttir.matmul"(%x, %n) <{transpose_b = true}> : (tensor<4x32xf32>, tensor<8x32xf32>) -> tensor<4x8xf32>
+  %1 = "ttir.relu"(%x) : (tensor<4x32xf32>) -> tensor<4x32xf32>
+  "ttir.update_cache"(%c, %u, %i) <{batch_offset = 0 : i32}> : (tensor<1x2x4x8xf32>, tensor<1x2x1x8xf32>, tensor<1xi32>)
+    -> ()
+  return %0, %1, %c : tensor<4x8xf32>, tensor<4x32xf32>, tensor<1x2x4x8xf32>
+}"""
+
+
+@pytest.mark.parametrize("kept", ["enable-const-eval=true", "enable-const-eval=false"])
+@pytest.mark.parametrize("version", ["2025-12", "2026-08"])
+@pytest.mark.parametrize("pipeline", ["ttir-to-ttnn-runtime-pipeline", "ttir-to-ttnn-common-pipeline"])
+def test_a_model_that_is_hoisted_into_a_trace_has_the_same_results(tmp_path, version, kept, pipeline):
+    module = parse_upstream(MODEL)
+    for each in text_passes(pipeline, f"enable-trace=true {kept}", ir_version=version):
+        each.apply(None, module)
+    verify_upstream(module)
+    text = print_module(module)
+    names = ("ttnn.execute_trace", "@trace_0_main", "run_and_capture_trace_0_main")
+    assert all(name in text for name in names)
+    assert ("allocate_slots_trace_0_main" in text) == (version == "2026-08")
+    inputs = [torch.randn(4, 32), torch.randn(32, 8), torch.randn(1, 2, 4, 8), torch.randn(1, 2, 1, 8)]
+    cache = inputs[2].clone()
+    cache[:, :, 2] = inputs[3][:, :, 0]
+    wanted = [inputs[0] @ -inputs[1], inputs[0].relu(), cache]
+    found = [results_of(parse_texts(text, "traced.mlir")[0], inputs)[0]]
+    if version == "2026-08" and "runtime" in pipeline:
+        (tmp_path / "traced.mlir").write_text(text)
+        assert (
+            main(["translate", "--ttnn-to-flatbuffer", str(tmp_path / "traced.mlir"), "-o", str(tmp_path / "b.ttnn")])
+            == 0
+        )
+        found.append(
+            [each for (each,) in outputs_of(Binary.load(str(tmp_path / "b.ttnn")), 0, [[each] for each in inputs])]
+        )
+    for results in found:
+        torch.testing.assert_close(results[0], wanted[0], rtol=2e-2, atol=2e-1)
+        assert torch.equal(results[1], wanted[1])
+        assert torch.equal(results[2], wanted[2])
+
+
+def test_what_stays_outside_of_a_trace_is_not_between_its_operations():
+    text = f"""func.func private @once(%x: {TYPE}) -> {TYPE} attributes {{const_eval}} {{ return %x : {TYPE} }}
+    func.func @main(%x: {TYPE}) -> {TYPE} {{
+      %0 = {op("exp", "%x")}
+      %1 = ttcore.load_cached(@once, [%x]) : ({TYPE}) -> {TYPE}
+      %2 = {op("add", "%0", "%1")}
+      return %2 : {TYPE}
+    }}"""
+    module = parse_upstream(text)
+    (each,) = text_passes("ttnn-trace-hoist-transform", "")
+    with pytest.raises(CompileError, match="Non-hoistable op found in the middle of hoistable ops"):
+        each.apply(None, module)

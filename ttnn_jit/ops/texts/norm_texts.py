@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ttnn_jit.ops.elementwise.activation_text import activated, activated_in_torch
 from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
 
@@ -146,6 +147,33 @@ RMS_NORMS = tuple(
 )
 
 
+def _with_residual(call: TextCall, x: Any) -> TextCall:
+    return TextCall({**vars(call), "input": x, "normalized_shape": None}, call.results)
+
+
+def _fused_rms_norm(ops: Ops, call: TextCall) -> Value:
+    x = call.input if call.residual_input is None else call.input + call.residual_input
+    found: Value = activated(ops, _rms_norm(ops, _with_residual(call, x)), call.activation)
+    return found
+
+
+def _fused_rms_norm_in_torch(torch: Any, call: TextCall) -> Any:
+    x = call.input if call.residual_input is None else torch.add(call.input, call.residual_input)
+    return activated_in_torch(torch, _rms_norm_in_torch(torch, _with_residual(call, x)), call.activation)
+
+
+FUSED_RMS_NORM = text(
+    "ttnn.dit_rms_norm_unary_fused",
+    "input weight? bias? residual_input?",
+    _fused_rms_norm,
+    _fused_rms_norm_in_torch,
+    epsilon=1e-5,
+    activation=None,
+    in_float32=True,
+)
+"""An activation of a norm of a sum of two tensors, along the last dimension."""
+
+
 def _layer_norm(ops: Ops, call: TextCall) -> Value:
     axes = _axes(call)
     away = call.input - ops.mean(call.input, axes, True)
@@ -204,4 +232,4 @@ GROUP_NORM = text(
     in_float32=True,
 )
 
-TEXTS = (INFERENCE, INFERENCE_OF_TTNN, TRAINING, TRAINING_OF_TTNN, *RMS_NORMS, *LAYER_NORMS, GROUP_NORM)
+TEXTS = (INFERENCE, INFERENCE_OF_TTNN, TRAINING, TRAINING_OF_TTNN, *RMS_NORMS, FUSED_RMS_NORM, *LAYER_NORMS, GROUP_NORM)

@@ -19,6 +19,7 @@ from ttnn_jit.ops.texts.window_texts import (
     elements_of_convolution,
     mirrored_weights,
     padding_of,
+    with_edges,
 )
 
 
@@ -53,6 +54,29 @@ def _unprepared(ops: Any, weight: Any, call: TextCall) -> Any:
     return weight.reshape(shape).permute(order)
 
 
+def _unprepared_3d(ops: Any, weight: Any, call: TextCall) -> Any:
+    """Those of rows of (block of input channels, tap, channel of the block), padded with rows of zeros."""
+    taps = tuple(call.kernel_size)
+    if len(weight.shape) == 2 + len(taps):
+        return weight
+    own, count = call.in_channels // int(call.groups), math.prod(taps)
+    rows = math.prod(weight.shape) // call.out_channels
+    block = _block(call.conv3d_config, rows // count)
+    if isinstance(weight, Value):
+        wide = ops.reshaped(weight, (rows // count // block, *taps, block, call.out_channels))
+        wide = ops.permute(wide, (5, 0, 4, 1, 2, 3))
+        return ops.part(ops.reshaped(wide, (call.out_channels, rows // count, *taps)), 1, 0, own)
+    matrix = weight.reshape(rows, call.out_channels)
+    columns = [matrix[channel // block * count * block + channel % block :: block][:count] for channel in range(own)]
+    return ops.stack(columns).permute(2, 0, 1).reshape(call.out_channels, own, *taps)
+
+
+def _block(config: Any, channels: int) -> int:
+    """The input channels of a block, which a config of conv3d may state; else all."""
+    stated = config.get("c_in_block") if isinstance(config, dict) else None
+    return int(stated) if stated else channels
+
+
 def _ttnn_convolution(
     geometry_of: Callable[[TextCall], Geometry] = _ttnn_geometry,
     weights: Callable[[Any, Any, TextCall], Any] = _unprepared,
@@ -64,13 +88,15 @@ def _ttnn_convolution(
         x = ops.reshaped(call.input, given(call))
         x = ops.part(x, len(x.shape) - 1, 0, call.in_channels)
         bias = None if call.bias is None else ops.reshaped(call.bias, (call.out_channels,))
-        found = convolved(ops, x, weights(ops, call.weight, call), bias, geometry_of(call))
+        x, geometry = with_edges(ops, x, geometry_of(call), vars(call).get("padding_mode", "zeros"))
+        found = convolved(ops, x, weights(ops, call.weight, call), bias, geometry)
         activation = _activation(call)
         return ops.reshaped(found if activation is None else getattr(ops, activation)(found), call.result.shape)
 
     def golden(torch: Any, call: TextCall) -> Any:
         x = call.input.reshape(given(call))[..., : call.in_channels]
-        found = convolved_in_torch(torch, x, weights(torch, call.weight, call), call.bias, geometry_of(call))
+        x, geometry = with_edges(torch, x, geometry_of(call), vars(call).get("padding_mode", "zeros"))
+        found = convolved_in_torch(torch, x, weights(torch, call.weight, call), call.bias, geometry)
         return call.in_result_shape(activated_in_torch(torch, found, _activation(call)))
 
     return write, golden
@@ -120,9 +146,10 @@ CONV2D_OF_TTNN = text(
 CONV3D_OF_TTNN = text(
     "ttnn.conv3d",
     "input weight bias?",
-    *_ttnn_convolution(),
+    *_ttnn_convolution(weights=_unprepared_3d),
     input_depth=REQUIRED,
     padding_mode="zeros",
+    conv3d_config=None,
     **_SIZES_OF_TTNN,
 )
 
@@ -138,13 +165,19 @@ def _transposed_of_ttnn(call: TextCall) -> Geometry:
             strict=True,
         )
     )
-    return Geometry((1, 1), padding, tuple(call.stride), tuple(call.dilation), call.groups)
+    return Geometry((1, 1), padding, tuple(call.stride), tuple(call.dilation), _groups(call))
+
+
+def _mirrored(ops: Any, weight: Any, call: TextCall) -> Any:
+    """The weights of the convolution over the spread input, of these or of prepared ones."""
+    is_prepared = tuple(weight.shape[2:]) != tuple(call.kernel_size)
+    return _unprepared(ops, weight, call) if is_prepared else mirrored_weights(ops, call)
 
 
 TRANSPOSED_OF_TTNN = text(
     "ttnn.conv_transpose2d",
     "input weight bias?",
-    *_ttnn_convolution(_transposed_of_ttnn, lambda ops, _, call: mirrored_weights(ops, call)),
+    *_ttnn_convolution(_transposed_of_ttnn, _mirrored),
     dilation=REQUIRED,
     output_padding=(0, 0),
     **_SIZES_OF_TTNN,
@@ -185,6 +218,73 @@ def _prepared_in_torch(torch: Any, call: TextCall) -> Any:
     return call.in_result_shape(torch.cat([torch.block_diag(*tap.chunk(groups)).T for tap in taps]))
 
 
+def _transposed(call: TextCall, weight: Any) -> TextCall:
+    """The preparation of the weights of the convolution over the spread input."""
+    return TextCall({**vars(call), "weight_tensor": weight}, call.results)
+
+
+def _prepared_transposed(ops: Ops, call: TextCall) -> Value:
+    """Weights [inputs, outputs per group, kernel] as those of a convolution, mirrored, and then as its rows.
+
+    Raises:
+        ArgumentError: They are not mirrored.
+    """
+    if not call.mirror_kernel:
+        raise ArgumentError("`mirror_kernel = false` is not computed here: convolutions take mirrored weights")
+    swapped = mirrored_weights(ops, TextCall({"weight": call.weight_tensor, "groups": call.groups}, call.results))
+    return _prepared(ops, _transposed(call, swapped))
+
+
+def _prepared_transposed_in_torch(torch: Any, call: TextCall) -> Any:
+    """Tap after tap from the last: each group's matrix of inputs and outputs."""
+    apart = [part.flatten(2).flip(2) for part in call.weight_tensor.chunk(call.groups)]
+    if _is_ungrouped(_transposed(call, torch.cat([part.transpose(0, 1) for part in apart]))):
+        taps = [torch.block_diag(*(part[:, :, tap] for part in apart)) for tap in range(apart[0].shape[2])]
+    else:
+        taps = [torch.cat([part[:, :, tap] for part in apart], 1) for tap in range(apart[0].shape[2])]
+    return call.in_result_shape(torch.cat(taps))
+
+
+def _prepared_3d(ops: Ops, call: TextCall) -> Value:
+    """Weights [outputs, inputs per group, kernel] as rows of (block, tap, input channel), padded to `alignment`."""
+    weight = call.weight_tensor
+    outputs, inputs, *taps = weight.shape
+    channels, block = _blocks_of(call)
+    widths = [(0, 0), (0, channels - inputs), *[(0, 0)] * len(taps)]
+    weight = ops.pad(weight, widths, 0.0) if channels > inputs else weight
+    apart = ops.reshaped(weight, (outputs, channels // block, block, *taps))
+    return ops.reshaped(ops.permute(apart, (1, 3, 4, 5, 2, 0)), call.result.shape)
+
+
+def _prepared_3d_in_torch(torch: Any, call: TextCall) -> Any:
+    """A row of zeros, or of the weights of a channel and a tap, at each place."""
+    weight = call.weight_tensor.flatten(2)
+    channels, block = _blocks_of(call)
+    outputs, inputs, taps = weight.shape
+    rows = torch.zeros(channels * taps, outputs, dtype=weight.dtype)
+    for channel in range(inputs):
+        first = channel // block * taps * block + channel % block
+        rows[first : first + taps * block : block][:taps] = weight[:, channel].T
+    return call.in_result_shape(rows)
+
+
+def _blocks_of(call: TextCall) -> tuple[int, int]:
+    """The padded input channels, and those of a block.
+
+    Raises:
+        ShapeError: They are not whole blocks, or the result has another size.
+    """
+    inputs, alignment = call.weight_tensor.shape[1], max(1, call.alignment)
+    channels = -(-inputs // alignment) * alignment
+    block = call.c_in_block or channels
+    taps, outputs = math.prod(call.weight_tensor.shape[2:]), call.weight_tensor.shape[0]
+    if channels % block or math.prod(call.result.shape) != taps * channels * outputs:
+        raise ShapeError(
+            f"weights of {inputs} channels are not prepared in blocks of {block}, as {list(call.result.shape)}"
+        )
+    return channels, block
+
+
 _OF_PREPARATION: dict[str, Any] = {
     **dict.fromkeys(_CHANNEL_SIZES),
     "input_memory_config": None,
@@ -202,6 +302,24 @@ _OF_PREPARATION: dict[str, Any] = {
 PREPARED_WEIGHTS = text(
     "ttnn.prepare_conv2d_weights", "weight_tensor", _prepared, _prepared_in_torch, **_OF_PREPARATION
 )
+PREPARED_TRANSPOSED = text(
+    "ttnn.prepare_conv_transpose2d_weights",
+    "weight_tensor",
+    _prepared_transposed,
+    _prepared_transposed_in_torch,
+    **{**_OF_PREPARATION, "weights_format": "IOHW"},
+    output_padding=None,
+    mirror_kernel=True,
+)
+PREPARED_3D = text(
+    "ttnn.prepare_conv3d_weights",
+    "weight_tensor",
+    _prepared_3d,
+    _prepared_3d_in_torch,
+    groups=1,
+    c_in_block=0,
+    alignment=1,
+)
 PREPARED_BIAS = text(
     "ttnn.prepare_conv2d_bias ttnn.prepare_conv_transpose2d_bias",
     "bias_tensor",
@@ -210,4 +328,12 @@ PREPARED_BIAS = text(
     **_OF_PREPARATION,
 )
 
-TEXTS = (CONV2D_OF_TTNN, CONV3D_OF_TTNN, TRANSPOSED_OF_TTNN, PREPARED_WEIGHTS, PREPARED_BIAS)
+TEXTS = (
+    CONV2D_OF_TTNN,
+    CONV3D_OF_TTNN,
+    TRANSPOSED_OF_TTNN,
+    PREPARED_WEIGHTS,
+    PREPARED_TRANSPOSED,
+    PREPARED_3D,
+    PREPARED_BIAS,
+)

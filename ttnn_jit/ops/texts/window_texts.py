@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops.convolution.convolution_goldens import Windowing, convolution_in_torch, elements_in_torch
 from ttnn_jit.ops.convolution.convolutions import (
     CONV2D,
@@ -114,6 +115,33 @@ def _windowing(weight: Any, geometry: Geometry) -> Windowing:
     return Windowing(tuple(weight.shape[2:]), *sizes, geometry.groups)
 
 
+def with_edges(ops: Any, x: Any, geometry: Geometry, mode: str) -> tuple[Any, Geometry]:
+    """An image, channels last, with its edges repeated where `padding_mode` says so, and what is left to pad.
+
+    Args:
+        ops: The protocol of decompositions, or torch for tensors of torch.
+        x: The image, [batch, spatial..., channels].
+        geometry: The sizes of a convolution.
+        mode: ``zeros`` or ``replicate``.
+
+    Raises:
+        ArgumentError: It is another one.
+    """
+    if mode == "zeros":
+        return x, geometry
+    if mode != "replicate":
+        raise ArgumentError(f"`padding_mode` is 'zeros' or 'replicate', got {mode!r}")
+    padding, inner = geometry.padding, replace(geometry, padding=((0, 0),) * geometry.rank)
+    if not isinstance(x, Value):
+        pads = [each for pair in reversed(padding) for each in pair]
+        return ops.nn.functional.pad(x.movedim(-1, 1), pads, mode="replicate").movedim(1, -1), inner
+    for axis, (low, high) in enumerate(padding, start=1):
+        extent = x.shape[axis]
+        first, last = ops.part(x, axis, 0, 1), ops.part(x, axis, extent - 1, extent)
+        x = ops.concat([first] * low + [x] + [last] * high, axis) if low or high else x
+    return x, inner
+
+
 # --- Sizes in attributes ----------------------------------------------------------------------------------------------
 
 
@@ -189,7 +217,8 @@ def _with_convolution(
                 if not isinstance(bias, Value)
                 else permute_ops.reshaped(bias, (math.prod(bias.shape),))
             )
-        found = function(first, x, weights(permute_ops, call), bias, geometry_of(call))
+        x, geometry = with_edges(permute_ops, x, geometry_of(call), vars(call).get("padding_mode", "zeros"))
+        found = function(first, x, weights(permute_ops, call), bias, geometry)
         return _permuted(permute_ops, found, _inverse(order))
 
     def write(ops: Ops, call: TextCall) -> Any:

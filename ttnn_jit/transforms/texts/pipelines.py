@@ -35,6 +35,7 @@ from ttnn_jit.transforms.texts.ttnn_passes.ttnn_fusing import TTNNFusing
 from ttnn_jit.transforms.texts.ttnn_passes.ttnn_kv_cache_dtype_conversion import TTNNKVCacheDtypeConversion
 from ttnn_jit.transforms.texts.ttnn_passes.ttnn_layout import TTNNLayout
 from ttnn_jit.transforms.texts.ttnn_passes.ttnn_resolve_composites import TTNNResolveComposites
+from ttnn_jit.transforms.texts.ttnn_passes.ttnn_trace_hoist_transform import TTNNTraceHoistTransform
 from ttnn_jit.transforms.texts.ttnn_passes.ttnn_weight_dtype_conversion import NO_TYPE, TTNNWeightDtypeConversion
 
 _NO_OPTIMIZER = "the optimizer asks a model of the chip; a CPU has none"
@@ -54,7 +55,6 @@ _REFUSED: Mapping[str, str] = {
     "enable-bfp8-conversion": _NO_CHANGE,
     "experimental-bfp8-weights": _NO_CHANGE,
     "enable-cpu-hoisted-const-eval": "functions of the host are LLVM code there",
-    "enable-trace": "traces are taken at run time here",
     "ttnn-perf-metrics-enabled": "it describes a chip's memory traffic",
 }
 
@@ -92,6 +92,7 @@ class CommonOptions(TextPipeline):
     enable_remove_dead_values: bool = False
     enable_const_eval: bool = True
     enable_const_eval_inputs_to_system_memory: bool = True
+    enable_trace: bool = False
     composite_resolution: str = "auto"
     experimental_weight_dtype: str = NO_TYPE
     experimental_kv_cache_dtype: str = NO_TYPE
@@ -159,7 +160,8 @@ class CommonOptions(TextPipeline):
         resolved = TTNNResolveComposites(composite_resolution=self.composite_resolution)
         lowered = (TTNNLayout(), ConvertTTIRToTTNN(), TTNNConfigureCCLOps(), *dead, resolved)
         caches = TTNNKVCacheDtypeConversion(target_dtype=self.experimental_kv_cache_dtype)
-        return (*lowered, *fused, narrowed, caches, CanonicalizeText(), *hoisted, *moved)
+        traced = (TTNNTraceHoistTransform(),) if self.enable_trace else ()
+        return (*lowered, *fused, narrowed, caches, CanonicalizeText(), *hoisted, *moved, *traced)
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,6 @@ REFUSED_PASSES = {
     "ttkernel-control-dst-section": "sections of DST are those of `d2m` kernels here",
     "cpu-hoist-const-eval": "functions of the host are LLVM code there",
     "cpu-hoist-manually-tagged-ops": "functions of the host are LLVM code there",
-    "ttnn-trace-hoist-transform": "traces are taken at run time here",
     "ttnn-weight-bfp8-conversion": "narrower weights change results",
     "convert-ttnn-to-emitc": "no C++ is emitted here; `translate --mlir-to-python` emits Python",
     "convert-ttkernel-to-emitc": "no C++ is emitted here",

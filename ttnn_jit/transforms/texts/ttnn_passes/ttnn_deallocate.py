@@ -12,6 +12,7 @@ from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import boolean
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
+from ttnn_jit.dialects.upstream.rewriting.trace_hoisting import is_of_trace
 from ttnn_jit.dialects.upstream.rewriting.ttnn_rules.freed_buffers import freed_by
 from ttnn_jit.transforms.texts.text_pass import TextPass, functions_of
 
@@ -34,7 +35,7 @@ class TTNNDeallocate(TextPass):
 def _free(function: FuncOp, rewriter: Rewriter) -> None:
     block = function.body.block
     place = {op: index for index, op in enumerate(block.ops)}
-    kept = any(name in function.attributes for name in ("const_eval", "tt.function_type")) and _keeps(function)
+    kept = "const_eval" in function.attributes or is_of_trace(function)
     values: list[SSAValue] = [] if kept else [*block.args]
     values += [result for op in place if op.name != "ttir.empty" for result in op.results]
     freed: dict[Operation, list[SSAValue]] = {}
@@ -63,7 +64,3 @@ def _require_last(op: Operation, last: Operation | None) -> None:
         raise CompileError(
             "use-after-free detected: op deallocates its input but is not the last user", location=location_of(op)
         )
-
-
-def _keeps(function: FuncOp) -> bool:
-    return "const_eval" in function.attributes or "trace" in str(function.attributes.get("tt.function_type"))
