@@ -36,7 +36,7 @@ from ttnn_jit.ops.language.host_call import HostCall
 from ttnn_jit.ops.language.kinds import MemberKind, TensorsKind
 from ttnn_jit.ops.language.parameter import REDUCE_TYPE, Parameter
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.dtypes import DataType
+from ttnn_jit.specs.dtypes import BOOLS, DataType
 from ttnn_jit.specs.tensor_spec import DRAM_MEMORY_CONFIG, HOST_MEMORY_CONFIG, Layout, TensorSpec
 
 INDENT = "    "
@@ -232,7 +232,7 @@ class _FunctionWriter:
         operation = op.operation
         if operation in {RELAYOUT, COPY} and _spec(op.operands[0]) != _spec(op.results[0]):
             return self._relayout(op)
-        if operation.source == TYPECAST.source and _spec(op.results[0]).dtype is DataType.BOOL:
+        if operation.source == TYPECAST.source and _spec(op.results[0]).dtype in BOOLS:
             return f"ttnn.ne({self._operand(op.operands[0])}, 0, dtype={value_text(DataType.BOOL)})"
         own = iter(op.operands)
         statics = dict(zip((each.name for each in operation.attributes), op.statics, strict=True))
@@ -413,7 +413,7 @@ def _require_element_type(value: SSAValue, op: IROperation) -> None:
         CompileError: It is one.
     """
     dtype = _spec(value).dtype
-    if dtype.is_foreign and dtype is not DataType.BOOL:
+    if dtype.held_as.is_foreign:
         raise CompileError(
             f"`{op.name}`: ttnn has no tensors of {dtype.name.lower()}",
             location=location_of(op),

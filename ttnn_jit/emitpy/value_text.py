@@ -63,8 +63,7 @@ def _config_text(config: HardwareConfig) -> str:
 
 def _member_text(member: enum.Enum) -> str:
     if isinstance(member, DataType):
-        # ttnn has no flags; tt-mlir's programs hold them in this type.
-        return ("BFLOAT16" if member is DataType.BOOL else member.name).lower()
+        return member.held_as.name.lower()
     return f"{member.name}_LAYOUT" if isinstance(member, Layout) else str(member)
 
 

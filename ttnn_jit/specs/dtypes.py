@@ -174,6 +174,11 @@ class DataType(ElementFormat, metaclass=_DataTypes):
         return self.traits.is_foreign
 
     @property
+    def held_as(self) -> DataType:
+        """The type of tensors that hold its values in programs of tt-mlir: ttnn has no flags."""
+        return DataType.BFLOAT16 if self.compute.is_bool else self
+
+    @property
     def values(self) -> range:
         """The range of an integer type."""
         if self.compute.is_bool:

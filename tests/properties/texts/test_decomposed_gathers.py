@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.texts.passes_keep_results import after_passes, results_of
-from tests.sampling import drawn
 from ttnn_jit.frontend.ir.texts import parse_texts
 
 PASSES = ("ttir-to-ttir-decomposition", "ttir-to-ttnn-backend-pipeline")
@@ -56,7 +55,7 @@ def gathers(draw):
     return shape, dims, sizes, sorted(collapsed), batch, offsets, draw(st.integers(0, 2**31))
 
 
-@settings(max_examples=drawn(24))
+@settings(max_examples=24)
 @given(gathers(), st.sampled_from(PASSES))
 def test_slices_of_any_dimensions_are_rows_of_an_embedding(drawn_gather, passes):
     shape, dims, sizes, collapsed, batch, offsets, seed = drawn_gather

@@ -5,7 +5,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.sampling import drawn
 from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.frontend.ir.texts import parse_texts
 from ttnn_jit.sessions.text_runs import GoldenRun
@@ -32,7 +31,7 @@ def result_of(lines: str, inputs: list[torch.Tensor], shape) -> torch.Tensor:
     return module.program("main")(*inputs)[0]
 
 
-@settings(max_examples=drawn(12))
+@settings(max_examples=12)
 @given(
     st.tuples(*[st.integers(1, 3)] * 3),
     st.sampled_from([(3, 0, 1), (3, 4, 4), (6, 2, 1), (8, 4, 8), (5, 8, 8), (4, 0, 8)]),
@@ -61,7 +60,7 @@ def test_weights_of_three_dimensions_in_blocks_of_channels(taps, blocks, padding
     torch.testing.assert_close(result_of(lines, [x, w], wanted.shape), wanted, rtol=1e-4, atol=1e-4)
 
 
-@settings(max_examples=drawn(12))
+@settings(max_examples=12)
 @given(
     st.tuples(st.integers(1, 3), st.integers(1, 3)),
     st.sampled_from([(1, False), (2, False), (2, True)]),

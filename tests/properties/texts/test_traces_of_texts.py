@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.texts.passes_keep_results import results_of
-from tests.sampling import drawn
 from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.compiler.texts.text_steps import SteppedRun
 from ttnn_jit.diagnostics.errors import CompileError
@@ -74,7 +73,7 @@ CAPTURED = f"""func.func private @step(%slot: {TYPE}, %sum: {TYPE}) {{
 CALL = f"func.call @step(%slot, %sum) : ({TYPE}, {TYPE}) -> ()"
 
 
-@settings(max_examples=drawn(30))
+@settings(max_examples=30)
 @given(st.lists(st.sampled_from(["x", "y", "execute", "call"]), max_size=8), st.booleans())
 def test_a_trace_reads_what_its_tensors_hold_when_it_is_executed(steps, warm):
     lines = [f"%slot = {EMPTY}", f"%sum = {op('multiply', '%x', '%y')}", written("%x", "%slot")]

@@ -7,7 +7,6 @@ that captures it allocates them, and gives the results of the run before the cap
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -35,6 +34,7 @@ from ttnn_jit.dialects.upstream.rewriting.made_attributes import (
 from ttnn_jit.dialects.upstream.rewriting.rewriter import AUGUST, Given, Rewriter
 from ttnn_jit.dialects.upstream.rewriting.ttnn_layouts import LayoutView, data_type_attribute, has_layout, laid_out
 from ttnn_jit.dialects.writing.editing import erase, insert_before, replace_uses
+from ttnn_jit.process.dataclass import dataclass
 
 _NAMES = """
 empty full zeros ones constant arange rand alloc create_global_semaphore allocate_moe_compute_semaphore
