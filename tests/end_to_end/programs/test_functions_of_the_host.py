@@ -15,6 +15,7 @@ from tests.hoisted_texts import called, elementwise, program
 from ttnn_jit.compiler.texts.text_programs import KeptResults, TextModule
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects import print_module
+from ttnn_jit.dialects.verifier import InvalidModule
 from ttnn_jit.frontend.ir.texts import entries_of, parse_texts
 from ttnn_jit.sessions.text_runs import ComparedOp, GoldenRun
 from ttnn_jit.specs.target import PRESETS
@@ -291,10 +292,12 @@ def test_blocks_are_in_any_order_and_both_targets_of_a_branch_may_be_one() -> No
     assert all(each.matches for each in compared(text, x, y))
 
 
-def test_a_module_of_the_host_may_have_blocks() -> None:
-    text = called(HALF).replace("llvm.func @malloc", "^bb0:\n^bb1:\nllvm.func @malloc")
+def test_a_module_of_several_blocks_is_refused_and_one_around_it_is_not() -> None:
+    with pytest.raises(InvalidModule, match=r"bodyRegion.*region with 1 blocks") as raised:
+        run(called(HALF).replace("llvm.func @malloc", "^bb0:\n^bb1:\nllvm.func @malloc"), torch.randn(8))
+    assert raised.value.location is not None
     x = torch.randn(8)
-    assert torch.equal(run(text, x), x * 0.5)
+    assert torch.equal(run(called(HALF).replace("cpu_module {", "cpu_module {\n^bb0:\n^bb1:"), x), x * 0.5)
 
 
 def test_a_result_of_another_shape_is_refused() -> None:

@@ -93,6 +93,10 @@ class TextModule:
         Raises:
             CompileError: An op of it is not executed here.
         """
+        found = self._programs.get(name)
+        return self._new_program(name) if found is None else found
+
+    def _new_program(self, name: str) -> TextProgram:
         with compiling():
             if name not in self._programs:
                 lowering = FunctionLowering(self.functions, self.target, name, self.mesh)
@@ -156,6 +160,7 @@ class TextProgram:
         self.arguments = lowered.arguments
         self.results = lowered.results
         self._part_programs: dict[int, Program] = {}
+        self._program: Program | None = None
 
     @property
     def program(self) -> Program:
@@ -164,11 +169,14 @@ class TextProgram:
         Raises:
             CompileError: A stage refuses it, or a function of the host's module is not executed here.
         """
+        if self._program is not None:
+            return self._program
         with compiling():  # another thread finds what the first one makes, which consumes the lowered modules
+            if self._program is None:
+                self._program = self._compiled()
             return self._program
 
-    @cached_property
-    def _program(self) -> Program:
+    def _compiled(self) -> Program:
         for number, part in enumerate(self.lowered.parts):
             if part.results:
                 self._part_programs[number] = self._module.compiled(part.module)

@@ -264,6 +264,9 @@ class UpstreamParser(TextParser):
         else:
             op.location = location
             note_place(op, partial(self._source.location, position))
+        if isinstance(op, ModuleOp) and len(op.body.blocks) != 1:
+            reason = "'builtin.module' op region #0 ('bodyRegion') failed to verify constraint: region with 1 blocks"
+            self.raise_error(reason, position, position + len("module"))
         self._bind(op, results, position)
         return op
 
