@@ -98,8 +98,10 @@ class _JudgedParts:
 
     def _add_rounded(self, own: torch.Tensor, right: torch.Tensor) -> None:
         """The same, of elements that are the golden rounded to the result's type, and so not wrong."""
+        import torch
+
         is_ordinary = are_below(min(self._format.dtype.traits.largest / 2, ORDINARY), right)
-        if self._units < _MOST_OF_ROUNDING or not is_ordinary:
+        if not is_ordinary or (self._units < _MOST_OF_ROUNDING and not torch.equal(own.double(), right)):
             pair = ElementComparison.of(own, right, self._format)
             self._units = max(self._units, float(pair.ulp.max()))
             right = pair.exact
