@@ -247,24 +247,30 @@ class JudgedOp:
         return Tolerance(bound.units, relative=bound.relative, noise=noise, noise_at_a_time=at_a_time)
 
     def _elements_at(self, places: torch.Tensor, spec: TensorSpec) -> GoldenOfElements | None:
-        """The golden of some elements alone; None if it is not stated, or a chip rounds sums or blocks of elements."""
+        """The golden of some elements alone; None if it is not stated, or a chip rounds more than is stated."""
         import torch
 
         elements_at = self._read.operation.elements_at
         floats = all(each.is_floating_point() for each in self._tensors)
-        if self._mesh or spec.dtype in WIDE_FLOATS or not floats or (self._is_on_chip and self._rounds_more(spec)):
+        if self._mesh or spec.dtype in WIDE_FLOATS or not floats or self._rounds_blocks:
             return None
         if elements_at is not None:
             call = self._read.call(dict(zip(self._keys, self._tensors, strict=True)).get)
-            return elements_at(torch, call, places)
+            found = elements_at(torch, call, places)
+            return None if found is not None and found.rounding is None and self._rounds_sums(spec) else found
         if not self._is_by_elements(spec):
             return None
         return GoldenOfElements(self._golden, tuple(elements_of_operands(torch, self._tensors, places, spec.shape)))
 
-    def _rounds_more(self, spec: TensorSpec) -> bool:
-        """Whether a chip rounds more than single elements."""
-        sums = self._read.operation.accumulator_error is not None and not spec.dtype.is_compute_type
-        return sums or any(each.dtype.is_block_float for each in self._read.results)
+    def _rounds_sums(self, spec: TensorSpec) -> bool:
+        """Whether a chip rounds the sums of a result's elements to bfloat16."""
+        is_sum = self._read.operation.accumulator_error is not None
+        return is_sum and self._is_on_chip and not spec.dtype.is_compute_type
+
+    @property
+    def _rounds_blocks(self) -> bool:
+        """Whether a chip packs elements of a result beside each other."""
+        return self._is_on_chip and any(each.dtype.is_block_float for each in self._read.results)
 
     def _noise(
         self,
@@ -279,13 +285,10 @@ class JudgedOp:
 
         few = self._elements_at(places, spec) if places is not None and len(places) <= _PLACES else None
         if few is not None:
-            wide = tuple(map(_widened, few.operands))
-            golden = GoldenCall(None, wide, (), few.golden)  # type: ignore[arg-type]
-            judged = JudgedCall(golden, None, [*self._read.results], on_chip=self._is_on_chip)  # type: ignore[arg-type]
-            yield from judged.noise(0, error)
+            yield from self._noise_of_few(few, _SUM_ERROR if self._rounds_sums(spec) else error, spec)
             return
         rounded = self._read.operation.accumulator_error
-        if rounded is None or not self._is_on_chip or spec.dtype.is_compute_type:
+        if rounded is None or not self._rounds_sums(spec):
             narrows = spec.dtype not in WIDE_FLOATS
             yield from self._noise_of_all(index, error, exact, narrows=narrows, places=places)
             return
@@ -294,6 +297,16 @@ class JudgedOp:
         off = elements_at(off, places)
         for noise in self._noise_of_all(index, _SUM_ERROR, exact, places=places):
             yield noise + off
+
+    def _noise_of_few(self, few: GoldenOfElements, error: float, spec: TensorSpec) -> Iterator[torch.Tensor]:
+        import torch
+
+        wide = tuple(map(_widened, few.operands))
+        golden = GoldenCall(None, wide, (), few.golden)  # type: ignore[arg-type]
+        judged = JudgedCall(golden, None, [*self._read.results], on_chip=self._is_on_chip)  # type: ignore[arg-type]
+        off = few.rounding(torch, *wide) if few.rounding is not None and self._rounds_sums(spec) else None
+        for noise in judged.noise(0, error):
+            yield noise if off is None else noise + off.nan_to_num(nan=0.0, posinf=0.0)
 
     def _noise_of_all(
         self,
@@ -307,7 +320,7 @@ class JudgedOp:
         import torch
 
         exact = self.goldens()[index] if exact is None else exact
-        slices = None if self._is_on_chip and self._rounds_more(self._read.results[0]) else self._slices()
+        slices = None if self._rounds_blocks else self._slices()
         if slices is None:
             yield from self._changed(self._tensors).noise(index, error, narrows=narrows, exact=exact, places=places)
             return

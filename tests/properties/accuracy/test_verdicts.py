@@ -216,6 +216,17 @@ def test_a_large_result_is_judged_in_parts_as_it_is_as_a_whole(golden, data, dty
         assert parts.pcc == pytest.approx(whole.pcc, abs=1e-6)
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])
+def test_a_number_that_is_rounded_twice_is_not_taken_for_one_that_is_rounded_once(dtype):
+    unit = torch.finfo(dtype).eps
+    tie = torch.tensor([1.0 + unit / 2], dtype=torch.float64)
+    for off, right in ((0.0, 1.0), (2.0**-40, 1.0 if dtype is not torch.float32 else 1.0 + unit), (-(2.0**-40), 1.0)):
+        golden = tie + off
+        assert golden.to(dtype).item() == right
+        assert judging_parts._is_rounded(golden.to(dtype), golden) == (off == 0.0 or dtype is torch.float32)
+    assert not judging_parts._is_rounded((tie + unit).to(dtype), tie)
+
+
 def test_noise_is_asked_of_the_elements_that_need_it_few_at_a_time():
     golden, asked = torch.ones(1 << 12, dtype=torch.float64), []
     got = golden.float()

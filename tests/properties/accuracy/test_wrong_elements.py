@@ -50,6 +50,8 @@ OPS = {
     f"operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>}}> : {_HEADS}",
     "conv2d_of_ttnn": f'"ttnn.conv2d"(%0, %1, %2) <{{{_SIZES}, {_OF_TTNN}}}> : (tensor<1x1x144x5xbf16>, '
     "tensor<6x5x3x3xbf16>, tensor<1x1x1x6xbf16>) -> tensor<1x1x144x6xbf16>",
+    "linear_of_ttnn": '"ttnn.linear"(%0, %1, %2) : (tensor<1x3x9x80xbf16>, tensor<80x7xbf16>, tensor<7xbf16>)'
+    " -> tensor<1x3x9x7xbf16>",
     "permute": '"ttir.permute"(%0) <{permutation = array<i64: 2, 0, 1>}> : (tensor<5x6x7xf32>) -> tensor<7x5x6xf32>',
     "reshape": '"ttir.reshape"(%0) <{shape = [42 : i32, 5 : i32]}> : (tensor<5x6x7xbf16>) -> tensor<42x5xbf16>',
     "add": '"ttir.add"(%0, %1) : (tensor<5x6x7xbf16>, tensor<6x1xbf16>) -> tensor<5x6x7xbf16>',

@@ -61,5 +61,5 @@ def test_elements_of_a_convolution_are_the_sums_of_their_factors(windowing):
         assert torch.allclose(convolution_in_torch(torch, x, weight, bias, windowing), whole)
     assert whole.shape[2:] == windowing.counts(x.shape[2:])
     places = torch.arange(whole.numel())
-    golden, factors = elements_in_torch(torch, x, weight, bias, windowing, index_of_places(torch, places, whole.shape))
-    assert torch.allclose(golden(torch, *factors), whole.reshape(-1), atol=1e-12)
+    elements = elements_in_torch(torch, x, weight, bias, windowing, index_of_places(torch, places, whole.shape))
+    assert torch.allclose(elements.golden(torch, *elements.operands), whole.reshape(-1), atol=1e-12)

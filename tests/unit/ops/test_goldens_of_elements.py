@@ -76,3 +76,15 @@ def test_elements_of_a_product_are_those_of_the_whole(batch, contracted):
     whole = torch.einsum(f"{letters[0]},{letters[1]}->{result}", lhs, rhs)
     elements = elements_of_product(torch, lhs, rhs, axes, torch.arange(whole.numel()))
     assert torch.allclose(elements.golden(torch, *elements.operands), whole.reshape(-1))
+
+
+@pytest.mark.parametrize("bias", [None, torch.randn(7).double()])
+def test_the_rounding_of_elements_is_that_of_the_whole_product(bias):
+    a, b = torch.randn(3, 9, 80).double(), torch.randn(80, 7).double()
+    given = {"a": a, "b": b, "transpose_a": False, "transpose_b": False, "activation": None, "bias": bias}
+    call = TextCall(given, [TensorSpec((3, 9, 7), DataType.BFLOAT16)])
+    linear = text_operations()["ttnn.linear"]
+    places = torch.arange(3 * 9 * 7)
+    elements = linear.elements_at(torch, call, places)
+    whole = linear.accumulator_error(torch, call).reshape(-1)
+    assert torch.allclose(elements.rounding(torch, *elements.operands), whole, rtol=1e-9)

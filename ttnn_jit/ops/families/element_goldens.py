@@ -14,10 +14,13 @@ class GoldenOfElements(NamedTuple):
     Attributes:
         golden: ``golden(torch, *operands)``: the elements, one after another.
         operands: What they depend on: tensors of torch.
+        rounding: ``rounding(torch, *operands)``: by how much each may be off on a chip, which rounds sums to bfloat16
+            after every tile; None: it is not stated.
     """
 
     golden: Callable[..., Any]
     operands: tuple[Any, ...]
+    rounding: Callable[..., Any] | None = None
 
     def then(self, function: Callable[[Any, Any], Any]) -> GoldenOfElements:
         """The elements after ``function(torch, elements)``, one by one."""

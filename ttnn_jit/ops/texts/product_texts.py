@@ -146,7 +146,15 @@ def _elements_of_matmul(torch: Any, call: TextCall, places: Any) -> GoldenOfElem
     left, right = (x.expand(*batches, *x.shape[-2:])[(*batch, at)] for x, at in ((a, row), (b, column)))
     if bias is not None:
         (bias,) = elements_of_operands(torch, [bias], places, (*batches, a.shape[-2], b.shape[-2]))
-    return sums_of_products(left, right, bias)
+    return sums_of_products(left, right, bias)._replace(rounding=_rounding_of_elements)
+
+
+def _rounding_of_elements(torch: Any, left: Any, right: Any, bias: Any = None) -> Any:
+    """As `_accumulator_error`, of elements by their factors."""
+    off = rounding_of_sums(torch, left.unsqueeze(1), right.unsqueeze(2)).reshape(-1)
+    if bias is None:
+        return off
+    return off + _unit(torch, (left * right).sum(1) + bias) / 2
 
 
 MATMUL = text(
