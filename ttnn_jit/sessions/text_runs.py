@@ -159,7 +159,11 @@ class GoldenRun:
         """
         follower = self._recorder.follower
         watcher = None if type(follower) is Follower else _Watcher(self, follower)
-        return (ComparedOp(step.op, tuple(self._compare(step)), _nans(step)) for step in self._run.steps(watcher))
+        # A loop over the steps would hold the tensors of one while the next one runs.
+        return map(self._compared, self._run.steps(watcher))
+
+    def _compared(self, step: Step) -> ComparedOp:
+        return ComparedOp(step.op, tuple(self._compare(step)), _nans(step))
 
     def note_error(self, error: CompileError) -> None:
         """Record that the function does not run op by op."""
