@@ -391,6 +391,8 @@ class KernelLowering:
         groups = named_operands(op)
         left, right, target = (groups[name][0] for name in ("a", "b", "output"))
         first, second = (physical.untilized(self._ops, self._values[each]) for each in (left, right))
+        if not isinstance(target.owner, Operation) or target.owner.name not in _BUFFERS:
+            raise self._refused("a product is added to what an earlier operation has written", op)
         transposed: Any = op.properties.get("transpose_b")
         if transposed is not None and transposed.value.data:
             rank = len(second.shape)
@@ -430,6 +432,9 @@ _IN_KERNELS: Mapping[str, Callable[[KernelLowering, Operation], None]] = {
     "tensor.empty": KernelLowering.buffer,
 }
 """Operation -> how it is lowered in the region of a kernel."""
+
+_BUFFERS = frozenset({"tensor.empty", "d2m.reserve"})
+"""Operations that make a buffer, zeros before the first turn."""
 
 _OF_D2M = {name for name in _RULES if name.startswith("d2m.")}
 D2M_OPS = frozenset({*_OF_D2M, *_IN_KERNELS, "d2m.spatial", "d2m.spatial_yield"})
