@@ -273,7 +273,7 @@ def _predicates(name: str) -> bool:
 def inferred_types(
     row: OperationRow, operands: Sequence[ir.SSAValue], properties: Mapping[str, ir.Attribute]
 ) -> list[TypeAttribute]:
-    """The types of results that a call does not give: those of the first operand, or of `_SHAPES`; truths of predicates.
+    """The types of results that a call does not give: those of the first operand, `_SHAPES`, or truths of predicates.
 
     Raises:
         TypeError: There is no operand.
