@@ -167,7 +167,7 @@ def numbers_of(shape, element, seed):
 
 
 @given(st.data())
-@settings(max_examples=24, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=16, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_lowered_chain_of_moves_gives_the_bits_of_the_moves(data):
     shape = data.draw(shapes())
     element = data.draw(st.sampled_from([*DTYPES]))
