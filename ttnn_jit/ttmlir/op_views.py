@@ -273,7 +273,7 @@ def _predicates(name: str) -> bool:
 def inferred_types(
     row: OperationRow, operands: Sequence[ir.SSAValue], properties: Mapping[str, ir.Attribute]
 ) -> list[TypeAttribute]:
-    """The types of results that a call does not give: those of the first operand; truths for predicates.
+    """The types of results that a call does not give: those of the first operand, `_SHAPES`, or truths of predicates.
 
     Raises:
         TypeError: There is no operand.
@@ -292,4 +292,23 @@ def inferred_types(
     kind: Any = operands[0].type
     if _predicates(row.name):
         kind = builtin.TensorType(builtin.i1, kind.get_shape())
+    if row.name in _SHAPES:
+        kind = builtin.TensorType(kind.element_type, _SHAPES[row.name]([*kind.get_shape()], properties))
     return [kind for _ in row.results]
+
+
+def _numbers(attribute: ir.Attribute) -> list[int]:
+    assert isinstance(attribute, builtin.DenseArrayBase)
+    return [int(each) for each in attribute.get_values()]
+
+
+def _sliced(_: list[int], properties: Mapping[str, ir.Attribute]) -> list[int]:
+    bounds = (_numbers(properties[name]) for name in ("start_indices", "limit_indices", "strides"))
+    return [-(-(limit - start) // step) for start, limit, step in zip(*bounds, strict=True)]
+
+
+_SHAPES: dict[str, Callable[[list[int], Mapping[str, ir.Attribute]], list[int]]] = {
+    "stablehlo.slice": _sliced,
+    "stablehlo.transpose": lambda shape, properties: [shape[dim] for dim in _numbers(properties["permutation"])],
+}
+"""Operation whose result has another shape than its first operand -> that shape."""

@@ -1,10 +1,13 @@
 """Texts of d2m: kernels, masks and views give the numbers of torch, before and after `d2m-to-ttmetal-pipeline`."""
 
+import re
+
 import pytest
 import torch
 
 import ttnn_jit
 from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.tools.cli import main
 
 ttnn_jit.register_as_ttnn()
 
@@ -23,7 +26,10 @@ from ttmlir.ir import (  # noqa: E402
 )
 from ttmlir.passmanager import PassManager  # noqa: E402
 
+from ttnn_jit.compiler.texts import metal_pipeline  # noqa: E402
+from ttnn_jit.compiler.texts.metal_pipeline import MetalPipelineOfTexts  # noqa: E402
 from ttnn_jit.compiler.texts.text_programs import TextModule  # noqa: E402
+from ttnn_jit.dialects.upstream.context import UpstreamContext  # noqa: E402
 from ttnn_jit.frontend.ir.texts import parse_texts  # noqa: E402
 from ttnn_jit.specs.target import resolve_target  # noqa: E402
 
@@ -227,3 +233,63 @@ def test_constants_and_empty_tensors_are_made_of_types():
         assert str(index.type) == "index"
         assert made.type == RankedTensorType.get([2, 3], IndexType.get())
         assert runtime.DataType.Float32 is not None
+
+
+# --- Moves of TTIR, the command line, hooks ---------------------------------------------------------------------------
+
+SPREAD, WHOLE = tiles("2x3x1x1", "64x96"), tiles("1x1x2x3", "64x96")
+MOVES = f"""
+func.func @f(%x: tensor<64x96xf32>) -> tensor<64x96xf32> {{
+  %0 = ttir.empty() : {SPREAD}
+  %1 = ttir.to_layout %x, %0 : tensor<64x96xf32> into {SPREAD} -> {SPREAD}
+  %2 = ttir.empty() : {WHOLE}
+  %3 = ttir.to_layout %1, %2 : {SPREAD} into {WHOLE} -> {WHOLE}
+  %4 = ttir.empty() : tensor<64x96xf32>
+  %5 = ttir.to_layout %3, %4 : {WHOLE} into tensor<64x96xf32> -> tensor<64x96xf32>
+  return %5 : tensor<64x96xf32>
+}}
+"""
+
+
+def test_moves_of_ttir_are_lowered_as_those_of_d2m():
+    stages = []
+    module = Module.parse(MOVES)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(metal_pipeline, "lower_to_d2m", lambda held, _: stages.append({op.name for op in held.walk()}))
+        MetalPipelineOfTexts().apply(UpstreamContext.make(), module.held.clone())
+    assert {"d2m.to_device", "d2m.generic", "d2m.remote_load", "d2m.to_host"} <= stages[0]
+    passes.ttir_to_ttmetal_backend_pipeline(module)
+    x = torch.randn(64, 96)
+    (found,) = passes.ttmetal_to_flatbuffer_bin(module).text_module.program("f")(x)
+    assert torch.equal(found, x)
+
+
+def test_the_command_line_lowers_moves_and_runs_what_it_leaves(tmp_path, capsys):
+    file, after = tmp_path / "moves.mlir", tmp_path / "lowered.mlir"
+    file.write_text(MOVES.replace("ttir.empty", "d2m.empty").replace("ttir.to_layout", "d2m.to_layout"))
+    assert main(["opt", "--ttcore-register-device", "--d2m-lower-to-layout", str(file), "-o", str(after)]) == 0
+    assert {"d2m.remote_load", "d2m.view_layout"} <= {*re.findall(r"d2m\.\w+", after.read_text())}
+    printed = []
+    for each in (file, after):
+        assert main(["run", str(each)]) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1]
+    assert "tensor(" in printed[0]
+    assert main(["opt", "--ttcore-register-device", "--d2m-allocate", str(file)]) == 1
+    assert "`d2m-allocate` is not run alone here" in capsys.readouterr().err
+
+
+def test_hooks_are_called_around_the_whole_of_kernels():
+    module = Module.parse(MOVES)
+    passes.ttir_to_ttmetal_backend_pipeline(module)
+    made = passes.ttmetal_to_flatbuffer_bin(module)
+    called = []
+    hooks = runtime.DebugHooks(
+        pre_program=lambda *_: called.append("before"),
+        post_op=lambda *_: called.append("op"),
+        post_program=lambda *_: called.append("after"),
+    )
+    x = torch.randn(64, 96)
+    ((found,),) = hooks.run(made, 0, [x])
+    assert torch.equal(found, x)
+    assert called == ["before", "after"]

@@ -121,8 +121,10 @@ def test_every_core_of_a_virtual_grid_has_a_core_of_its_own(grid):
 # --- The pass ---------------------------------------------------------------------------------------------------------
 
 
-def type_text(layout, grid, element, tiled, memory):
+def type_text(layout, grid, element, tiled, memory, is_december):
     """The type of a tensor in a layout."""
+    if is_december:
+        memory = f"undef, {memory}, index_map = map(0)"
     intervals = [[*each] for each in layout.intervals]
     dense = f"dense<{intervals if intervals else ''}> : tensor<{len(intervals)}x2xi64>"
     extents = layout.device_shape(grid, (32, 32) if tiled else ())
@@ -165,21 +167,22 @@ def numbers_of(shape, element, seed):
 
 
 @given(st.data())
-@settings(max_examples=24, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=16, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_lowered_chain_of_moves_gives_the_bits_of_the_moves(data):
     shape = data.draw(shapes())
     element = data.draw(st.sampled_from([*DTYPES]))
-    types = []
+    types, is_december = [], data.draw(st.booleans())
     for _ in range(data.draw(st.integers(1, 3))):
         tiled = data.draw(st.booleans())
         layout, grid = data.draw(layouts(shape, tiled))
         kind = data.draw(st.sampled_from(["l1, sharded", "dram, sharded", "dram, interleaved"]))
         is_whole = kind == "dram, interleaved"
-        types.append(type_text(layout, [1] * len(grid) if is_whole else grid, element, tiled, kind))
+        types.append(type_text(layout, [1] * len(grid) if is_whole else grid, element, tiled, kind, is_december))
     host = f"tensor<{'x'.join(map(str, shape))}x{element}>"
     text, x = moves_text(host, types), numbers_of(shape, element, len(types))
     moved, _ = result_of(text, ["ttcore-register-device"], x)
     lowered, names = result_of(text, ["ttcore-register-device", "d2m-lower-to-layout"], x)
     assert {"d2m.to_device", "d2m.to_host"} <= names
+    assert not names & ({"d2m.remote_load"} if is_december else {"d2m.dma", "d2m.reserve"})
     assert torch.equal(moved.view(torch.uint8), x.view(torch.uint8))
     assert torch.equal(lowered.view(torch.uint8), x.view(torch.uint8))

@@ -13,14 +13,21 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr, TensorType
-from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineMap
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.tensor_types import dtype_in_text, spec_on_device
 from ttnn_jit.dialects.text_calls.text_attributes import name_of
-from ttnn_jit.dialects.upstream.rewriting.d2m_rules.metal_types import geometry, layout_of, shape_of_grid, tile_of
+from ttnn_jit.dialects.upstream.rewriting.d2m_rules.metal_types import (
+    geometry,
+    layout_of,
+    require_no_index_map,
+    shape_of_grid,
+    tile_of,
+)
+from ttnn_jit.dialects.upstream.rewriting.d2m_rules.virtual_grids import remapping_of
 from ttnn_jit.dialects.upstream.table_operations import named_operands
 from ttnn_jit.frontend.ir import physical_tensors as physical
 from ttnn_jit.frontend.ir.ops_of_text import OpsOfText
@@ -67,6 +74,8 @@ class DeviceOps:
         """What the moves that `d2m-lower-to-layout` makes of it give."""
         value, x = self._operand(op)
         result = op.results[0].type
+        require_no_index_map(value.type)
+        require_no_index_map(result)
         logical = x
         if layout_of(value.type) is not None:
             logical = self._joined(x, value.type, result, None)
@@ -101,7 +110,9 @@ class DeviceOps:
         reinterprets = op.properties.get("reinterpretLayout")
         if isinstance(reinterprets, IntegerAttr) and reinterprets.value.data and tiles[0] != tiles[1]:
             return [self._reinterpreted(x, result)]
-        remapping: Any = op.properties["remapping"]
+        remapping = remapping_of(op.results[0])
+        if remapping is None:
+            raise ShapeError("a view has no map")
         return [physical.seen_by(self._ops, x, remapping.data, result.get_shape(), len(tiles[0]))]
 
     def _reinterpreted(self, x: Value, result: TensorType[Any]) -> Value:
@@ -200,6 +211,7 @@ class KernelLowering:
         self._values: dict[SSAValue, Value] = dict(outer)
         self._indices: dict[SSAValue, _Index] = {}
         self._stored: dict[SSAValue, Value] = {}
+        self._outputs: dict[SSAValue, SSAValue] = {}
         if len(op.regions) != 1 or not op.properties["indexing_maps"].data:  # type: ignore[attr-defined]
             raise self._refused("kernels of one thread, whose operands are read by maps, are executed")
         kinds = [str(each) for each in op.properties["iterator_types"].data]  # type: ignore[attr-defined]
@@ -217,9 +229,9 @@ class KernelLowering:
                 rule = _IN_KERNELS.get(name_of(inner))
                 if rule is None:
                     raise self._refused(f"`{name_of(inner)}` is not executed in a kernel", inner)
+                rule(self, inner)
                 if inner.name == "d2m.yield":
                     yielded = [*inner.operands]
-                rule(self, inner)
         return [self._stored[each] for each in yielded]
 
     def _refused(self, reason: str, at: Operation | None = None) -> CompileError:
@@ -265,8 +277,10 @@ class KernelLowering:
         """The block of a tensor on each core, in a buffer."""
         groups = named_operands(op)
         (source,) = groups["memref"]
-        x = self._values[source]
         indices = [self._indices[each] for each in groups["indices"]]
+        self._write(groups["localBuffer"], op, self._block_of(self._values[source], indices, op))
+
+    def _block_of(self, x: Value, indices: Sequence[_Index], op: Operation) -> Value:
         axes: list[int] = []
         for axis, index in enumerate(indices):
             if isinstance(index, int):
@@ -281,18 +295,21 @@ class KernelLowering:
         rank = len(indices)
         x = physical.permuted(self._ops, x, (*fixed, *order, *range(rank, len(x.shape))))
         blocks = [self._extents[dim] if at in axes else 1 for at, dim in enumerate(self._parallel)]
-        x = self._ops.reshaped(x, (*blocks, *x.shape[rank:]))
-        self._write(groups["localBuffer"], op, x)
+        return self._ops.reshaped(x, (*blocks, *x.shape[rank:]))
 
     def store(self, op: Operation) -> None:
         """The buffers of all cores as a tensor."""
         groups = named_operands(op)
         (target,), (source,) = groups["memref"], groups["localBuffer"]
         indices = [self._indices[each] for each in groups["indices"]]
+        made = self._tensor_of(self._values[source], indices, target, op)
+        for each in (target, *op.results):
+            self._stored[each] = self._values[each] = made
+
+    def _tensor_of(self, x: Value, indices: Sequence[_Index], target: SSAValue, op: Operation) -> Value:
         dims = [None if isinstance(each, int) else self._parallel.index(each.position) for each in indices]
         if sorted(each for each in dims if each is not None) != [*range(len(self._parallel))]:
             raise self._refused("cores write to the same block", op)
-        x = self._values[source]
         inner = x.shape[len(self._parallel) :]
         whole = (*self._blocks, *inner)
         x = x if x.shape == whole else self._ops.expand(x, whole)
@@ -301,9 +318,62 @@ class KernelLowering:
         grid = [1 if each is None else self._blocks[each] for each in dims]
         if [*shape_of_grid(target.type)] != grid:
             raise self._refused("it writes a part of a tensor", op)
-        made = self._ops.reshaped(x, (*grid, *inner))
-        for each in (target, *op.results):
-            self._stored[each] = self._values[each] = made
+        return self._ops.reshaped(x, (*grid, *inner))
+
+    # --- Circular buffers of December 2025 ----------------------------------------------------------------------------
+
+    def _indices_of(self, indexed: AffineMap) -> list[_Index]:
+        """The blocks that a map of the dimensions gives in this turn."""
+        found: list[_Index] = []
+        for each in indexed.results:
+            if isinstance(each, AffineDimExpr):
+                found.append(self._turn.get(each.position, each))
+            elif isinstance(each, AffineConstantExpr):
+                found.append(each.value)
+            else:
+                raise self._refused(f"blocks are not read by {each}")
+        return found
+
+    def unwrap(self, op: Operation) -> None:
+        """The block of a circular buffer: of an input's the one that is read, of an output's one to be written."""
+        argument = op.operands[0]
+        if not isinstance(argument, BlockArgument):
+            raise self._refused("a circular buffer is no argument of the kernel", op)
+        groups = named_operands(self._op)
+        operands = [*groups["inputs"], *groups["outputs"]]
+        if argument.index >= len(groups["inputs"]):
+            self._outputs[op.results[0]] = operands[argument.index]
+            self.buffer(op)
+            return
+        maps: Any = self._op.properties["indexing_maps"]
+        indices = self._indices_of(maps.data[argument.index].data)
+        self._write([], op, self._block_of(self._values[operands[argument.index]], indices, op))
+
+    def transfer(self, op: Operation) -> None:
+        """A block that is read from a tensor, or written to one, by a map."""
+        groups = named_operands(op)
+        (source,), (target,) = groups["src"], groups["dst"]
+        read, written = op.properties.get("srcAffineMap"), op.properties.get("dstAffineMap")
+        if groups["srcIndices"] or groups["dstIndices"] or (read is None) == (written is None):
+            raise self._refused("transfers of one whole block by a map are executed", op)
+        if read is not None:
+            indices = self._indices_of(read.data)  # type: ignore[attr-defined]  # a map
+            self._values[target] = self._block_of(self._values[source], indices, op)
+            return
+        assert written is not None
+        indices = self._indices_of(written.data)  # type: ignore[attr-defined]  # a map
+        self._stored[source] = self._tensor_of(self._values[source], indices, target, op)
+
+    def finish(self, op: Operation) -> None:
+        """Ends a turn: the buffers of outputs become tensors, by the maps of the outputs."""
+        groups = named_operands(self._op)
+        maps: Any = self._op.properties["indexing_maps"]
+        for value in op.operands:
+            if value in self._outputs and value not in self._stored:
+                output = self._outputs[value]
+                index = len(groups["inputs"]) + [*groups["outputs"]].index(output)
+                indices = self._indices_of(maps.data[index].data)
+                self._stored[value] = self._tensor_of(self._values[value], indices, output, op)
 
     def tilize(self, op: Operation) -> None:
         """The tiles of a block."""
@@ -321,6 +391,8 @@ class KernelLowering:
         groups = named_operands(op)
         left, right, target = (groups[name][0] for name in ("a", "b", "output"))
         first, second = (physical.untilized(self._ops, self._values[each]) for each in (left, right))
+        if not isinstance(target.owner, Operation) or target.owner.name not in _BUFFERS:
+            raise self._refused("a product is added to what an earlier operation has written", op)
         transposed: Any = op.properties.get("transpose_b")
         if transposed is not None and transposed.value.data:
             rank = len(second.shape)
@@ -337,7 +409,7 @@ class KernelLowering:
         return x if x.shape == whole else self._ops.expand(x, whole)
 
     def nothing(self, op: Operation) -> None:
-        """Ends the kernel."""
+        """Waits for a transfer, which has happened."""
 
     def _write(self, buffers: Sequence[SSAValue], op: Operation, x: Value) -> None:
         for each in (*buffers, *op.results):
@@ -352,10 +424,17 @@ _IN_KERNELS: Mapping[str, Callable[[KernelLowering, Operation], None]] = {
     "d2m.tile_matmul_block": KernelLowering.multiply,
     "d2m.tile_tilize_block": KernelLowering.tilize,
     "d2m.tile_untilize_block": KernelLowering.untilize,
-    "d2m.yield": KernelLowering.nothing,
+    "d2m.dma": KernelLowering.transfer,
+    "d2m.dma_wait": KernelLowering.nothing,
+    "d2m.reserve": KernelLowering.unwrap,
+    "d2m.wait": KernelLowering.unwrap,
+    "d2m.yield": KernelLowering.finish,
     "tensor.empty": KernelLowering.buffer,
 }
 """Operation -> how it is lowered in the region of a kernel."""
+
+_BUFFERS = frozenset({"tensor.empty", "d2m.reserve"})
+"""Operations that make a buffer, zeros before the first turn."""
 
 _OF_D2M = {name for name in _RULES if name.startswith("d2m.")}
 D2M_OPS = frozenset({*_OF_D2M, *_IN_KERNELS, "d2m.spatial", "d2m.spatial_yield"})

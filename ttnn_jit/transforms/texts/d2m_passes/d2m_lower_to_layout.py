@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from ttnn_jit.dialects.text_calls.op_calls import errors_at
-from ttnn_jit.dialects.upstream.rewriting.d2m_rules.layout_moves import fold_identity, lower_to_layout
+from ttnn_jit.dialects.upstream.rewriting.d2m_rules.layout_moves import fold_identity, lower_to_layout, rewriter_for
 from ttnn_jit.dialects.upstream.rewriting.rewriter import AUGUST, Rewriter, worker_grid_of
 from ttnn_jit.dialects.writing.editing import erase
 from ttnn_jit.transforms.texts.text_pass import TextPass, functions_of
@@ -32,7 +32,7 @@ class D2MLowerToLayout(TextPass):
                 fold_identity(op, rewriter)
             for op in [each for each in function.walk() if each.name == "d2m.to_layout"]:
                 with errors_at(op):
-                    lower_to_layout(op, rewriter, worker_grid_of(op))
+                    lower_to_layout(op, rewriter_for(op), worker_grid_of(op))
             for op in reversed([*function.walk()]):
                 _erase_unread(op)
 

@@ -8,8 +8,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation
 
-from ttnn_jit.dialects.upstream.rewriting.d2m_rules.block_kernels import as_it_is, kernel
-from ttnn_jit.dialects.upstream.rewriting.d2m_rules.metal_types import layout_of
+from ttnn_jit.dialects.upstream.rewriting.d2m_rules.block_kernels import kernel
+from ttnn_jit.dialects.upstream.rewriting.d2m_rules.layout_moves import rewriter_for
+from ttnn_jit.dialects.upstream.rewriting.d2m_rules.metal_types import layout_of, without_index_map
 from ttnn_jit.dialects.upstream.rewriting.rewriter import AUGUST, Rewriter, owner_named
 from ttnn_jit.transforms.texts.text_pass import TextPass, functions_of
 
@@ -26,7 +27,7 @@ class D2MMaterializeViewReturns(TextPass):
         for function in functions_of(module):
             for op in [*function.walk()]:
                 for index in _read_outside_kernels(op):
-                    _materialize(op, index, rewriter)
+                    rewriter.changes += _materialize(op, index)
 
 
 def _read_outside_kernels(op: Operation) -> list[int]:
@@ -39,10 +40,13 @@ def _read_outside_kernels(op: Operation) -> list[int]:
     return [0] if is_to_host else []
 
 
-def _materialize(op: Operation, index: int, rewriter: Rewriter) -> None:
+def _materialize(op: Operation, index: int) -> int:
+    """Copies a view that an operation reads; how many it was."""
     value = op.operands[index]
-    if owner_named(value, "d2m.view_layout", "d2m.composite_view") is None or layout_of(value.type) is None:
-        return
-    output = rewriter.value("d2m.empty", {}, {}, value.type, op)
-    op.operands[index] = kernel(op, rewriter, value, output, as_it_is)
-    rewriter.changes += 1
+    view = owner_named(value, "d2m.view_layout", "d2m.composite_view")
+    if view is None or layout_of(value.type) is None:
+        return 0
+    rewriter = rewriter_for(view)
+    output = rewriter.value("d2m.empty", {}, {}, without_index_map(value.type), op)
+    op.operands[index] = kernel(op, rewriter, value, output)
+    return 1

@@ -11,7 +11,7 @@ from xdsl.ir.affine import AffineMap as XdslMap
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.dialects.upstream.rewriting.d2m_rules.block_kernels import Written, as_it_is, kernel
+from ttnn_jit.dialects.upstream.rewriting.d2m_rules.block_kernels import kernel
 from ttnn_jit.dialects.upstream.rewriting.d2m_rules.layout_plan import (
     NO_MAPS,
     CoreMaps,
@@ -24,11 +24,13 @@ from ttnn_jit.dialects.upstream.rewriting.d2m_rules.layout_plan import (
 from ttnn_jit.dialects.upstream.rewriting.d2m_rules.metal_types import (
     DRAM,
     geometry,
+    is_of_december,
     is_tiled,
     layout_of,
     map_attribute,
     memory_of,
     shape_of_grid,
+    with_index_map,
 )
 from ttnn_jit.dialects.upstream.rewriting.d2m_rules.virtual_grids import (
     MAP_NAMES,
@@ -38,10 +40,16 @@ from ttnn_jit.dialects.upstream.rewriting.d2m_rules.virtual_grids import (
     remapping_of,
 )
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import boolean
-from ttnn_jit.dialects.upstream.rewriting.rewriter import Given, Rewriter, operand_named, users_of
+from ttnn_jit.dialects.upstream.rewriting.rewriter import AUGUST, DECEMBER, Given, Rewriter, operand_named, users_of
 from ttnn_jit.dialects.writing.editing import erase
 from ttnn_jit.layout_specification.affine_map import AffineMap
 from ttnn_jit.layout_specification.metal_layout import needs_virtual_grid, reblock_map, transform_map
+
+
+def rewriter_for(op: Operation) -> Rewriter:
+    """A rewriter in the version of the layouts of an operation's tensors."""
+    types = [each.type for each in (*op.operands, *op.results)]
+    return Rewriter(DECEMBER if any(map(is_of_december, types)) else AUGUST)
 
 
 def lower_to_layout(op: Operation, rewriter: Rewriter, device: Sequence[int]) -> None:
@@ -59,7 +67,7 @@ def lower_to_layout(op: Operation, rewriter: Rewriter, device: Sequence[int]) ->
     assert source is not None
     assert output is not None
     moves = LayoutMoves(op, rewriter, device, output)
-    steps = planned(_placed(source), _placed(output), device)
+    steps = planned(_placed(source), _placed(output), through_l1=rewriter.version == DECEMBER)
     value = source
     for step in steps:
         value = moves.made(step, value)
@@ -108,8 +116,7 @@ class LayoutMoves:
             operands: dict[str, Given] = {"input": value, "output": output}
             return self._rewriter.value(_TRANSFERS[step.move], operands, properties, output.type, self._op)
         if step.move in _CONVERSIONS:
-            name = _CONVERSIONS[step.move]
-            return self._kernel(value, output, lambda body, block: body.converted(name, block))
+            return self._kernel(value, output, _CONVERSIONS[step.move])
         return self._resharded(value, output) if step.move is Move.RESHARD else self._copied(value, output)
 
     def empty(self, wanted: PlacedTensor, *, before: Operation | None = None) -> SSAValue:
@@ -145,8 +152,12 @@ class LayoutMoves:
             if found == remapping:
                 remapping = map_attribute(reblock_map(_shape(source.type), _shape(type_)))
                 value = source
-        if value.type == type_ and remapping == AffineMapAttr(XdslMap.identity(remapping.data.num_dims)):
+        is_identity = remapping == AffineMapAttr(XdslMap.identity(remapping.data.num_dims))
+        is_december = self._rewriter.version == DECEMBER
+        if is_identity and (value.type == type_ or (is_december and _shape(value.type) == _shape(type_))):
             return value
+        if is_december:  # the layout of a view has the map
+            return self._rewriter.value("d2m.view_layout", {"input": value}, {}, _seen_type(type_, remapping), self._op)
         return self._rewriter.value("d2m.view_layout", {"input": value}, {"remapping": remapping}, type_, self._op)
 
     def _resharded(self, value: SSAValue, output: SSAValue) -> SSAValue:
@@ -156,20 +167,20 @@ class LayoutMoves:
             found = reblock_map(_shape(value.type), _shape(output.type))
         else:
             found = _transform(value.type, output.type)
-        return self._kernel(self._view(value, output.type, map_attribute(found)), output, as_it_is)
+        return self._kernel(self._view(value, output.type, map_attribute(found)), output)
 
     def _copied(self, value: SSAValue, output: SSAValue) -> SSAValue:
         """A kernel that copies a tensor into another memory, perhaps over another grid."""
         is_written_in_place = memory_of(output.type) == DRAM
         other_grid = shape_of_grid(value.type) != shape_of_grid(output.type)
         if not is_written_in_place and (memory_of(value.type) == DRAM or other_grid):
-            return self._kernel(self._reblocked(value, output.type), output, as_it_is)
+            return self._kernel(self._reblocked(value, output.type), output)
         if not is_written_in_place:
-            return self._kernel(value, output, as_it_is)
+            return self._kernel(value, output)
         seen = self._reblocked(output, value.type)
         grid = kernel_grid(value, shape_of_grid(value.type))
         has_maps = core_maps_of(value) != NO_MAPS
-        made = self._kernel(value, seen, as_it_is, grid if has_maps else None)
+        made = self._kernel(value, seen, grid=grid if has_maps else None)
         return made if made.type == output.type else self._reblocked(made, output.type)
 
     def _reblocked(self, value: SSAValue, like: Attribute) -> SSAValue:
@@ -181,8 +192,10 @@ class LayoutMoves:
         found = reblock_map(own, shape) if same_volume else _transform(value.type, like)
         return self._view(value, TensorType(like.element_type, shape, value.type.encoding), map_attribute(found))
 
-    def _kernel(self, value: SSAValue, output: SSAValue, written: Written, grid: Attribute | None = None) -> SSAValue:
-        return kernel(self._op, self._rewriter, value, output, written, grid)
+    def _kernel(
+        self, value: SSAValue, output: SSAValue, conversion: str = "", grid: Attribute | None = None
+    ) -> SSAValue:
+        return kernel(self._op, self._rewriter, value, output, conversion, grid)
 
 
 def is_reblocking(view: Operation) -> bool:
@@ -200,6 +213,13 @@ def fold_identity(view: Operation, rewriter: Rewriter) -> None:
     found, source = remapping_of(view.results[0]), view.operands[0]
     if found and source.type == view.results[0].type and found.data == XdslMap.identity(found.data.num_dims):
         rewriter.replace(view, [source])
+
+
+def _seen_type(type_: Attribute, remapping: AffineMapAttr) -> Attribute:
+    layout = layout_of(type_)
+    assert isinstance(type_, TensorType)
+    assert layout is not None
+    return TensorType(type_.element_type, type_.get_shape(), with_index_map(layout, remapping.data))
 
 
 def _with_maps(type_: Attribute, maps: CoreMaps) -> PlacedTensor:

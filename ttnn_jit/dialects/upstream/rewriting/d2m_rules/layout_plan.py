@@ -23,6 +23,7 @@ from ttnn_jit.dialects.upstream.rewriting.d2m_rules.metal_types import (
     is_tiled,
     layout_of,
     memory_of,
+    require_no_index_map,
     scalar_of,
     shape_of_grid,
     tile_of,
@@ -108,18 +109,20 @@ class Step:
     result: PlacedTensor
 
 
-def planned(source: PlacedTensor, target: PlacedTensor, device: Sequence[int]) -> list[Step]:
+def planned(source: PlacedTensor, target: PlacedTensor, *, through_l1: bool = False) -> list[Step]:
     """The moves from one layout into another.
 
     Args:
         source: The tensor.
         target: Where it goes.
-        device: The grid of the device's cores.
+        through_l1: Whether a tensor of the host comes into L1 first, as in December 2025.
 
     Raises:
-        LayoutError: A grid or tiles do not divide a physical shape.
+        LayoutError: A grid or tiles do not divide a physical shape, or a layout has an index map.
     """
-    plan = _Plan(source, target, device)
+    for each in (source.type_, target.type_):
+        require_no_index_map(each)
+    plan = _Plan(source, target, through_l1=through_l1)
     plan.enter_device()
     plan.bounce_in_l1()
     plan.leave_dram()
@@ -136,9 +139,9 @@ def planned(source: PlacedTensor, target: PlacedTensor, device: Sequence[int]) -
 class _Plan:
     """A plan under construction: each method adds the steps of one kind that are needed yet."""
 
-    def __init__(self, source: PlacedTensor, target: PlacedTensor, device: Sequence[int]) -> None:
+    def __init__(self, source: PlacedTensor, target: PlacedTensor, *, through_l1: bool) -> None:
         self.steps: list[Step] = []
-        self._at, self._target, self._device = source, target, tuple(device)
+        self._at, self._target, self._through_l1 = source, target, through_l1
 
     def _move(self, move: Move, type_: TensorType[Any], maps: CoreMaps, remapping: AffineMapAttr | None = None) -> None:
         after = PlacedTensor(type_, maps, remapping)
@@ -146,7 +149,7 @@ class _Plan:
         self._at = after
 
     def enter_device(self) -> None:
-        """From the host into the memory of the target, as elements."""
+        """From the host into the memory of the target, or L1, as elements."""
         if self._at.is_on_device or not self._target.is_on_device:
             return
         element = scalar_of(self._at.type_.element_type)
@@ -181,7 +184,9 @@ class _Plan:
         if _parameters(at) != _parameters(target):
             layout, grid, maps = at.layout, at.grid, at.core_maps
         else:
-            layout, grid, maps = target.layout, target.grid if is_interleaved else at.grid, target.core_maps
+            tile = tile_of(at.type_.element_type)
+            spreads = is_interleaved and _divides(target.layout, target.grid, tile)
+            layout, grid, maps = target.layout, target.grid if spreads else at.grid, target.core_maps
         type_ = device_type(with_values(layout, memory_space=L1), grid, at.type_.element_type)
         self._move(Move.TO_L1, type_, maps)
 
@@ -191,7 +196,7 @@ class _Plan:
         if not at.is_on_device or is_tiled(at.type_) == is_tiled(target.type_):
             return
         element = target.type_.element_type
-        if not _divides(at, tile_of(element)):
+        if not _divides(at.layout, at.grid, tile_of(element)):
             layout = with_values(target.layout, memory_space=L1)
             self._move(Move.RESHARD, device_type(layout, target.grid, at.type_.element_type), target.core_maps)
             at = self._at
@@ -203,7 +208,8 @@ class _Plan:
         at, target = self._at, self._target
         if not at.is_on_device or at.memory == DRAM or not target.is_on_device or target.memory != DRAM:
             return
-        if padded or (at.volume == target.volume and _parameters(at) == _parameters(target)):
+        is_close = at.volume == target.volume and _parameters(at) == _parameters(target)
+        if padded or (is_close and (not self._through_l1 or at.grid == target.grid)):
             self._move(Move.TO_DRAM, target.type_, target.core_maps)
 
     def reinterpret(self) -> None:
@@ -257,11 +263,12 @@ def _parameters(tensor: PlacedTensor, *names: str) -> tuple[Any, ...]:
     return tuple(tensor.layout.value(name) for name in places)
 
 
-def _divides(tensor: PlacedTensor, tile: Sequence[int]) -> bool:
+def _divides(layout: TableAttribute, grid: Sequence[int], tile: Sequence[int]) -> bool:
     """Whether every core's part of a tensor consists of whole tiles."""
-    extents = geometry(tensor.layout).physical_shape()[-len(tile) :] if tile else ()
-    grid = tensor.grid[-len(tile) :] if tile else ()
-    return all(extent % (cores * unit) == 0 for extent, cores, unit in zip(extents, grid, tile, strict=True))
+    if not tile:
+        return True
+    extents = zip(geometry(layout).physical_shape()[-2:], grid[-2:], tile, strict=True)
+    return all(extent % (cores * unit) == 0 for extent, cores, unit in extents)
 
 
 def _is_reinterpretable(at: PlacedTensor, target: PlacedTensor) -> bool:

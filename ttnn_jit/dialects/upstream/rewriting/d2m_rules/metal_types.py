@@ -7,13 +7,15 @@ from typing import Any
 
 from xdsl.dialects.builtin import AffineMapAttr, TensorType, bf16, f32
 from xdsl.ir import Attribute
+from xdsl.ir.affine import AffineMap
 
+from ttnn_jit.diagnostics.errors import LayoutError
 from ttnn_jit.dialects.ttcore import ELEMENT_TYPES, TileType
 from ttnn_jit.dialects.upstream.rewriting.logical_tensors import METAL_LAYOUT
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import parsed
 from ttnn_jit.dialects.upstream.rules.collective_rules import elements_of
 from ttnn_jit.dialects.upstream.table_attributes import TableAttribute
-from ttnn_jit.layout_specification.affine_map import AffineMap
+from ttnn_jit.layout_specification.affine_map import AffineMap as IndexMap
 from ttnn_jit.layout_specification.metal_layout import MetalLayout
 
 SYSTEM, DRAM, L1 = "system", "dram", "l1"
@@ -74,6 +76,42 @@ def with_values(layout: TableAttribute, **values: Any) -> TableAttribute:
     return type(layout)(tuple((name, values.get(name, value)) for name, value in layout.data))
 
 
+def with_index_map(layout: TableAttribute, given: AffineMap) -> TableAttribute:
+    """A layout of December 2025 with the map of a view, which has one of August as an attribute."""
+    return type(layout)((*((name, value) for name, value in layout.data if name != INDEX_MAP), (INDEX_MAP, given)))
+
+
+def without_index_map(type_: Attribute) -> Attribute:
+    """The type of a tensor of its own with the elements of a view."""
+    layout = layout_of(type_)
+    if layout is None or layout.value(INDEX_MAP) is None:
+        return type_
+    assert isinstance(type_, TensorType)
+    return TensorType(type_.element_type, type_.get_shape(), with_index_map(layout, AffineMap(0, 0, ())))
+
+
+INDEX_MAP = "indexAffineMap"
+"""The parameter of layouts of December 2025 with the map of a view or of a virtual grid."""
+
+
+def is_of_december(type_: Attribute) -> bool:
+    """Whether a tensor has a layout of December 2025, which says what its padding is."""
+    layout = layout_of(type_)
+    return layout is not None and layout.value("oob_val") is not None
+
+
+def require_no_index_map(type_: Attribute) -> None:
+    """Refuses a tensor with another order of its cores.
+
+    Raises:
+        LayoutError: It has an index map that is not the identity.
+    """
+    layout = layout_of(type_)
+    given = None if layout is None else layout.value(INDEX_MAP)
+    if given is not None and given.results and given != AffineMap.identity(given.num_dims):
+        raise LayoutError(f"a layout with the index map {given} is not moved to or from here")
+
+
 def device_type(layout: TableAttribute, grid: Sequence[int], element: Attribute) -> TensorType[Any]:
     """The type of a tensor in a layout, split over a grid, of elements or tiles.
 
@@ -83,7 +121,7 @@ def device_type(layout: TableAttribute, grid: Sequence[int], element: Attribute)
     return TensorType(element, geometry(layout).device_shape(grid, tile_of(element)), layout)
 
 
-def map_attribute(given: AffineMap) -> AffineMapAttr:
+def map_attribute(given: IndexMap) -> AffineMapAttr:
     """A map as an attribute."""
     found = parsed(f"affine_map<{given}>")
     assert isinstance(found, AffineMapAttr)

@@ -12,7 +12,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineMap
 
 from ttnn_jit.dialects.ttcore import grid_attr
 from ttnn_jit.dialects.upstream.rewriting.d2m_rules.layout_plan import NO_MAPS, CoreMaps
-from ttnn_jit.dialects.upstream.rewriting.d2m_rules.metal_types import map_attribute
+from ttnn_jit.dialects.upstream.rewriting.d2m_rules.metal_types import INDEX_MAP, layout_of, map_attribute
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import parsed
 from ttnn_jit.dialects.upstream.rewriting.rewriter import operand_named
 from ttnn_jit.dialects.upstream.table_operations import named_operands
@@ -47,7 +47,11 @@ def remapping_of(value: SSAValue) -> AffineMapAttr | None:
     if not isinstance(owner, Operation) or owner.name != "d2m.view_layout":
         return None
     found = owner.properties.get("remapping")
-    return found if isinstance(found, AffineMapAttr) else None
+    if isinstance(found, AffineMapAttr):
+        return found
+    layout = layout_of(value.type)
+    of_layout = None if layout is None else layout.value(INDEX_MAP)
+    return AffineMapAttr(of_layout) if of_layout is not None and of_layout.results else None
 
 
 def made_core_maps(grid: Sequence[int], device: Sequence[int]) -> CoreMaps:
