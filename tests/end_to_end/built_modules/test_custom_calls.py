@@ -256,3 +256,16 @@ def test_goldens_follow_inputs_that_are_set_behind_the_operations():
             return total
 
     compile_and_execute_ttir(module, check_atol=True, atol=1e-5)
+
+
+@pytest.mark.parametrize("dimension", [0, 1])
+def test_an_extent_of_stablehlo_is_a_scalar(dimension):
+    def module(builder):
+        @builder.func([(4, 8)], [torch.float32])
+        def main(x, builder):
+            found = builder.get_dimension_size(x, dimension)
+            assert builder._get_golden_tensor(found).shard_at(0).item() == (4, 8)[dimension]
+            return found
+
+    assert "-> tensor<i32>" in str(build_module(module, "stablehlo")[0])
+    compile_and_execute_shlo(module)
