@@ -237,3 +237,35 @@ def test_a_result_has_the_element_type_of_the_table_and_not_of_its_indices(opera
     line = next(each for each in str(made).splitlines() if f'"{operation}"' in each)
     assert line.endswith("xbf16>")
     compile_and_execute_ttir(module)
+
+
+def test_goldens_follow_inputs_that_are_set_behind_the_operations():
+    given = torch.full((4, 8), 3.0)
+
+    def module(builder):
+        @builder.func([(4, 8), (4, 8)], [torch.float32] * 2)
+        def main(x, y, builder):
+            squared = builder.multiply(x, x)
+            kept = builder.exp(y)
+            builder.set_goldens({kept: torch.ones})
+            total = builder.add(squared, y)
+            builder.set_goldens({x: given})
+            golden = builder._get_golden_tensor
+            assert torch.equal(golden(total).shard_at(0), 9.0 + golden(y).shard_at(0))
+            assert torch.equal(golden(kept).shard_at(0), torch.ones(4, 8))
+            return total
+
+    compile_and_execute_ttir(module, check_atol=True, atol=1e-5)
+
+
+@pytest.mark.parametrize("dimension", [0, 1])
+def test_an_extent_of_stablehlo_is_a_scalar(dimension):
+    def module(builder):
+        @builder.func([(4, 8)], [torch.float32])
+        def main(x, builder):
+            found = builder.get_dimension_size(x, dimension)
+            assert builder._get_golden_tensor(found).shard_at(0).item() == (4, 8)[dimension]
+            return found
+
+    assert "-> tensor<i32>" in str(build_module(module, "stablehlo")[0])
+    compile_and_execute_shlo(module)

@@ -29,7 +29,7 @@ from ttnn_jit.ttmlir.mlir_attributes import UnitAttr
 from ttnn_jit.ttmlir.mlir_locations import Location
 from ttnn_jit.ttmlir.mlir_operations import InsertionPoint, Operation
 from ttnn_jit.ttmlir.mlir_types import RankedTensorType, Type
-from ttnn_jit.ttmlir.mlir_values import OpResult, Value, value_of
+from ttnn_jit.ttmlir.mlir_values import BlockArgument, OpResult, Value, value_of
 from ttnn_jit.ttmlir.op_views import created_operation
 
 _PACKAGE = str(Path(__file__).parents[2])
@@ -251,6 +251,32 @@ class Builder(StoredGoldens):
             tensor = GoldenMapTensor(rounded(parts, dtype_of(kind)), self._mesh_shape)
             self.keep_computed(value_of(value), tensor, golden)
         return [value_of(each) for each in golden.read.written(op) if each not in op.results]
+
+    def set_goldens_from_builder_tensor(
+        self,
+        inputs: Mapping[Value, GoldenMapTensor],
+        outputs: Mapping[Value, GoldenMapTensor] | None = None,
+        set_all_outputs: bool = True,
+    ) -> None:
+        """As `set_goldens`, of tensors that have a part for each device.
+
+        Goldens of operations that have read an argument are computed again, unless these outputs alone are compared.
+        """
+        super().set_goldens_from_builder_tensor(inputs, outputs, set_all_outputs)
+        if outputs is None or not set_all_outputs:
+            self._renew_goldens(each for each in inputs if isinstance(each, BlockArgument))
+
+    def _renew_goldens(self, changed: Iterable[Value]) -> None:
+        stale = {each.held for each in changed}
+        for value, golden in [*self._computed.items()]:
+            owner = value.held.owner
+            if (
+                value.held not in stale
+                and isinstance(owner, ir.Operation)
+                and not stale.isdisjoint(golden.read.operands)
+            ):
+                self.store_golden(owner)
+                stale.update(owner.results)
 
     def _store_by_steps(self, op: ir.Operation) -> None:
         """Computes the goldens of an operation with regions, or of one that calls a function."""

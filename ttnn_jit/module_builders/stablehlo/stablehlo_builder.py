@@ -235,6 +235,7 @@ _ADAPTED: dict[str, Callable[[StableHLOBuilder, Mapping[str, Any]], dict[str, An
     "stablehlo.pad": _pad,
     "stablehlo.dot_general": _dot_with_shape,
     "stablehlo.gather": _gather,
+    "stablehlo.get_dimension_size": lambda own, _: {"result_types": [own.tensor_type((), torch.int32)]},
     "stablehlo.convolution": StableHLOBuilder._convolution_attributes,
     "stablehlo.dynamic_slice": lambda own, given: own._like(given, given["slice_sizes"]),
     "stablehlo.dynamic_update_slice": _same("operand"),
