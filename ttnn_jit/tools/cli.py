@@ -16,6 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 from ttnn_jit import __version__
 from ttnn_jit.diagnostics.debugging import debugging
 from ttnn_jit.diagnostics.errors import ArgumentError, TtnnJitError
+from ttnn_jit.process.standard_output import complete_output
 from ttnn_jit.tools import opt_arguments, option_values
 
 INTERRUPTED = 130  # the exit status of shells for SIGINT
@@ -58,7 +59,8 @@ def ttrt_main(arguments: Sequence[str] | None = None, prog: str = "ttrt") -> int
 def _guarded(command: Callable[[], int]) -> int:
     """The exit status of a command, which prints what it raises; under ``TTNN_JIT_DEBUG=1`` with its causes."""
     try:
-        return command()
+        with complete_output():
+            return command()
     except opt_arguments.UsageError as error:
         print(error, file=sys.stderr)
         return opt_arguments.USAGE_STATUS

@@ -226,6 +226,28 @@ TRANSLATED = {
         "--mlir-to-python",
         '"emitpy.file"() ({\n  emitpy.import import "ttnn"\n}) : () -> ()\n',
     ),
+    "ttnn has no values of the type memref<1x1xbf16>": (
+        "--mlir-to-python",
+        "func.func @f(%x: memref<1x1xbf16>) -> memref<1x1xbf16> {\n  return %x : memref<1x1xbf16>\n}\n",
+    ),
+    "#sdy.sharding<@mesh, .* is no sharding": (
+        "--mlir-to-python",
+        """sdy.mesh @mesh = <["x"=2]>
+func.func @f(%x: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{%x}, {"x"}]>}) -> tensor<4x8xf32> {
+  %0 = stablehlo.abs %x : tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
+""",
+    ),
+    "#sdy.sharding<@mesh, .*-1.* is no sharding": (
+        "--mlir-to-python",
+        """sdy.mesh @mesh = <["x"=2]>
+func.func @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %0 = stablehlo.abs %x {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x",-1 ?}]>]>} : tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
+""",
+    ),
     "`ttnn.reshape`: its operands, attributes and results do not fit|does not fit a field of 32 bits": (
         "--ttnn-to-flatbuffer",
         """func.func @f(%x: tensor<4x8xf32>) -> tensor<32xf32> {
