@@ -159,7 +159,6 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 """
 REFUSED = {
-    "stablehlo.fft": "TTIR has no Fourier transforms",
     "stablehlo.cholesky": "TTIR does not factor or solve matrices",
     "stablehlo.create_token": "nothing is exchanged with a host",
 }
