@@ -59,17 +59,17 @@ def test_functions_of_complex_numbers(name):
 
 @pytest.mark.parametrize("length", [1, 2, 7, 16, 33, 60, 96, 1009, 1024])
 def test_fourier_transforms(length):
-    x, y = drawn(3, length), drawn(2, 4, length)
-    functions = {
-        "along one axis": lambda x, y: (jnp.fft.fft(x), jnp.fft.ifft(y, axis=1), jnp.fft.fft(y, axis=0)),
-        "of real numbers": lambda x, y: (jnp.fft.rfft(x.real), jnp.fft.irfft(y[..., : length // 2 + 1], length)),
-        "along several": lambda _, y: (jnp.fft.fftn(y), jnp.fft.ifft2(y), jnp.fft.rfftn(y.real)),
-    }
-    for function in functions.values():
-        for own, wanted in zip(*results(function, x, y), strict=True):
-            found = torch.view_as_complex(own).numpy() if np.iscomplexobj(wanted) else own.numpy()
-            assert found.dtype == wanted.dtype
-            np.testing.assert_allclose(found, wanted, rtol=0, atol=5e-6 * np.sqrt(np.mean(np.abs(wanted) ** 2)))
+    def transformed(x):
+        return (
+            *(jnp.fft.fft(x), jnp.fft.ifft(x, axis=1), jnp.fft.fft(x, axis=0)),
+            *(jnp.fft.rfft(x.real), jnp.fft.irfft(x[..., : length // 2 + 1], length)),
+            *(jnp.fft.fftn(x), jnp.fft.ifft2(x), jnp.fft.rfftn(x.real)),
+        )
+
+    for own, wanted in zip(*results(transformed, drawn(2, 4, length)), strict=True):
+        found = torch.view_as_complex(own).numpy() if np.iscomplexobj(wanted) else own.numpy()
+        assert found.dtype == wanted.dtype
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=5e-6 * np.sqrt(np.mean(np.abs(wanted) ** 2)))
 
 
 STATES = np.array([1, 2], np.uint64), np.array([2**63 + 5, 2**64 - 3], np.uint64)
