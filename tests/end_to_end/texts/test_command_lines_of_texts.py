@@ -248,6 +248,15 @@ func.func @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 }
 """,
     ),
+    "#ttcore.device<.* is no device": (
+        "--ttnn-to-flatbuffer",
+        """ttcore.device @default_device = <workerGrid = #ttcore.grid<8x8, (d0, d1) -> (0, d0, d1)>, nothing = 3>
+func.func @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %0 = "ttnn.abs"(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
+""",
+    ),
     "`ttnn.reshape`: its operands, attributes and results do not fit|does not fit a field of 32 bits": (
         "--ttnn-to-flatbuffer",
         """func.func @f(%x: tensor<4x8xf32>) -> tensor<32xf32> {

@@ -90,7 +90,9 @@ def _of_exchanges(module: ModuleOp) -> tuple[int, int]:
         for axis, extent in enumerate(needed):
             extents[axis] = max(extents[axis], int(extent))
     first, second = extents
-    return (devices // second, second) if first == 1 < second else (first, max(devices // first, second))
+    if first == 1 < second:
+        return max(devices // second, 1), second
+    return first, max(devices // first, second)
 
 
 def _growth(op: Operation) -> int:
