@@ -85,6 +85,10 @@ def _shows_causes() -> bool:
         return False
 
 
+_TORCH_HAS_NO_MEMORY = "DefaultCPUAllocator: can't allocate memory"
+"""Of a RuntimeError."""
+
+
 def _reason(error: Exception) -> str:
     """What an error says to the user of a command."""
     if isinstance(error, TtnnJitError | VerifyException):
@@ -92,6 +96,8 @@ def _reason(error: Exception) -> str:
     if isinstance(error, OSError):
         return f"{error.filename}: {error.strerror}" if error.filename else str(error)
     said = f"{type(error).__name__}: {error}".splitlines()[0].removesuffix(": ")
+    if isinstance(error, MemoryError) or _TORCH_HAS_NO_MEMORY in said:
+        return f"this process gets no more memory ({said})"
     return f"internal error: {said}\nhelp: please report it, with what TTNN_JIT_DEBUG=1 prints"
 
 

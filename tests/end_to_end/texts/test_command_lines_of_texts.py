@@ -278,6 +278,23 @@ def test_a_translation_of_a_wrong_attribute_is_refused_and_leaves_no_file(said, 
     assert not written.exists()
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError("no memory for a block of 5 bytes"),
+        RuntimeError("[f.cpp:1] DefaultCPUAllocator: can't allocate memory"),
+    ],
+    ids=["own", "torch"],
+)
+def test_too_little_memory_is_no_error_to_be_reported(error, monkeypatch, capsys):
+    def fails(_):
+        raise error
+
+    monkeypatch.setattr("ttnn_jit.tools.environment.main", fails)
+    assert main(["env"]) == 1
+    assert re.fullmatch(r"error: this process gets no more memory \(.*\)\n", capsys.readouterr().err)
+
+
 def test_a_run_says_which_results_are_mostly_no_numbers(tmp_path, capsys):
     file = tmp_path / "text.mlir"
     file.write_text("""func.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
