@@ -1,10 +1,12 @@
-"""Mutated texts through ``ttnn-jit run``: ``python -m benchmarks.texts.mutations TREE --count 5000``.
+"""Mutated texts through the commands: ``python -m benchmarks.texts.mutations TREE --count 5000 [--passes]``.
 
 Modules of every dialect in the tree are changed at random: characters, numbers, names, lines, a cut. Each is parsed,
-verified, compiled and executed in this process, as ``ttnn-jit run`` does. What may come of one is a result, or one
-line on stderr, and status 1. Everything else is printed: another exception, another message, and what takes longer than
-a second without the time that LLVM takes. The tensors that programs read and write end at inaccessible pages, so
-that an access beyond one ends the process, which `--seed` and `--first` repeat.
+verified, compiled and executed in this process, as ``ttnn-jit run`` does; with `--passes` it goes through one of the
+pipelines of ``opt``, or through ``translate``, ``compare`` with the text before the change, or ``bisect``. What may
+come of one is a result, or one line on stderr, and status 1, and then no file is written. Everything else is printed:
+another exception, another message, and what takes longer than a second without the time that LLVM takes. The tensors
+that programs read and write end at inaccessible pages, so that an access beyond one ends the process, which `--seed`
+and `--first` repeat.
 """
 
 from __future__ import annotations
@@ -201,9 +203,42 @@ def observed() -> Iterator[list[float]]:
         KernelImages.finished = finished  # type: ignore[method-assign]
 
 
-def outcome_of(text: str, file: Path, llvm_seconds: list[float]) -> tuple[str, str]:
+_FILE, _ORIGINAL, _WRITTEN = "FILE", "ORIGINAL", "WRITTEN"
+"""Of a command line: the mutated text, the text before, and what the command writes."""
+RUN = ("run", _FILE)
+PASSES = (
+    *(
+        ("opt", *passes.split(), _FILE, "-o", _WRITTEN)
+        for passes in (
+            "--canonicalize --cse",
+            "--ttir-to-ttnn-backend-pipeline",
+            "--ttir-to-ttmetal-pipeline",
+            "--ttir-to-emitpy-pipeline",
+            "--ttir-fusing --ttir-erase-inverse-ops --ttir-implicit-broadcast-fold --ttir-to-ttir-decomposition",
+            "--ttir-element-type-normalization --const-eval-hoist-transform",
+            "--ttcore-register-device --ttnn-layout --convert-ttir-to-ttnn",
+            "--ttnn-common-to-runtime-pipeline",
+            "--convert-ttnn-to-ttir --ttir-allocate",
+            "--stablehlo-to-ttir-pipeline",
+            "--stablehlo-pipeline",
+            "--convert-tosa-to-ttir",
+        )
+    ),
+    ("translate", "--mlir-to-python", _FILE, "-o", _WRITTEN),
+    ("translate", "--ttnn-to-flatbuffer", _FILE, "-o", _WRITTEN),
+    ("compare", _FILE, _ORIGINAL),
+    ("bisect", _FILE, "-o", _WRITTEN),
+)
+
+
+def outcome_of(
+    command: Sequence[str], text: str, original: str, folder: Path, llvm_seconds: list[float]
+) -> tuple[str, str]:
     """What became of a text, and why that is wrong; "" if it is not."""
-    file.write_text(text, encoding="utf-8")
+    files = {each: folder / f"{each.lower()}.mlir" for each in (_FILE, _ORIGINAL, _WRITTEN)}
+    files[_FILE].write_text(text, encoding="utf-8")
+    files[_ORIGINAL].write_text(original, encoding="utf-8")
+    files[_WRITTEN].unlink(missing_ok=True)
     out, said = io.StringIO(), io.StringIO()
     llvm_seconds[0] = 0.0
     begin = time.thread_time()
@@ -211,7 +246,7 @@ def outcome_of(text: str, file: Path, llvm_seconds: list[float]) -> tuple[str, s
     signal.alarm(10 * HANG_SECONDS)
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(said):
-            status = ttnn_jit_main(["run", str(file)])
+            status = ttnn_jit_main([str(files.get(each, each)) for each in command])
     except TooSlowError:
         return "hang", f"more than {HANG_SECONDS} s"
     except BaseException as error:  # noqa: BLE001 - any exception that leaves the command is a finding
@@ -224,12 +259,19 @@ def outcome_of(text: str, file: Path, llvm_seconds: list[float]) -> tuple[str, s
     own = time.thread_time() - begin - llvm_seconds[0]
     if own > SECONDS:
         return "slow", f"{own:.1f} s besides LLVM's"
+    if status == 1 and files[_WRITTEN].exists() and command[0] != "bisect":
+        return "half-written", f"{command}: a file is there, and status {status}"
     return ("runs", "") if status == 0 else _refusal(status, said.getvalue())
 
 
+_ERROR = re.compile(r"error: |\S+: error: ")
+_BESIDE = (": remark: ", " equal to its golden")
+"""Of lines that are no errors."""
+
+
 def _refusal(status: int, said: str) -> tuple[str, str]:
-    lines = [line for line in said.splitlines() if line]
-    if status != 1 or not lines or not lines[0].startswith("error: "):
+    lines = [line for line in said.splitlines() if line and not any(each in line for each in _BESIDE)]
+    if status != 1 or not lines or not _ERROR.match(lines[0]):
         return "message", said[:600]
     if "nternal error" in said:
         return "internal", said[:600]
@@ -248,6 +290,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--first", type=int, default=0, help="the number of the first mutation")
+    parser.add_argument("--passes", action="store_true", help="pipelines and other commands in place of `run`")
     parser.add_argument("--show", type=int, default=20, help="how many reasons of refusal to print")
     parser.add_argument("--keep", type=Path, help="a folder for the texts of findings")
     options = parser.parse_args()
@@ -258,19 +301,20 @@ def main() -> None:
     counts: Counter[tuple[str, str]] = Counter()
     wrong: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder, observed() as seconds:
-        file = Path(folder) / "mutated.mlir"
         for number in range(options.first, options.first + options.count):
             draw = random.Random(f"{options.seed} {number}")
             dialect = dialects[number % len(dialects)]
-            text = mutated(draw.choice(texts[dialect]), draw)
+            original = draw.choice(texts[dialect])
+            text = mutated(original, draw)
+            command = draw.choice(PASSES) if options.passes else RUN
             if options.keep:
                 options.keep.mkdir(exist_ok=True)
                 (options.keep / "last.mlir").write_text(text)
-            outcome, reason = outcome_of(text, file, seconds)
+            outcome, reason = outcome_of(command, text, original, Path(folder), seconds)
             counts[dialect, outcome] += 1
             if reason:
                 wrong[f"{outcome}: {reason.strip().splitlines()[-1][:150]}"] += 1
-                print(f"{number} {dialect} {outcome}: {reason}", flush=True)
+                print(f"{number} {dialect} {' '.join(command)} {outcome}: {reason}", flush=True)
                 if options.keep:
                     (options.keep / f"{number}.mlir").write_text(text)
     for dialect in dialects:

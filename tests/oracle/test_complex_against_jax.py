@@ -57,6 +57,21 @@ def test_functions_of_complex_numbers(name):
         np.testing.assert_allclose(found, wanted, rtol=2e-5, atol=2e-6)
 
 
+@pytest.mark.parametrize("length", [1, 2, 7, 16, 33, 60, 96, 1009, 1024])
+def test_fourier_transforms(length):
+    def transformed(x):
+        return (
+            *(jnp.fft.fft(x), jnp.fft.ifft(x, axis=1), jnp.fft.fft(x, axis=0)),
+            *(jnp.fft.rfft(x.real), jnp.fft.irfft(x[..., : length // 2 + 1], length)),
+            *(jnp.fft.fftn(x), jnp.fft.ifft2(x), jnp.fft.rfftn(x.real)),
+        )
+
+    for own, wanted in zip(*results(transformed, drawn(2, 4, length)), strict=True):
+        found = torch.view_as_complex(own).numpy() if np.iscomplexobj(wanted) else own.numpy()
+        assert found.dtype == wanted.dtype
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=5e-6 * np.sqrt(np.mean(np.abs(wanted) ** 2)))
+
+
 STATES = np.array([1, 2], np.uint64), np.array([2**63 + 5, 2**64 - 3], np.uint64)
 KINDS = ((3,), "uint32"), ((2, 3), "uint64"), ((5,), "uint8"), ((), "uint32"), ((3, 4, 5), "uint16"), ((3, 7), "uint32")
 

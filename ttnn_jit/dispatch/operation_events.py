@@ -32,4 +32,4 @@ class _Calls(Observer):
 
     def looks_inside(self, operation: Any) -> bool:
         """Whether the operation is a function of the host API, which calls operations."""
-        return not is_jitted(operation) and not hasattr(operation, "golden_function")
+        return not is_jitted(operation) and not hasattr(operation, "golden_call")

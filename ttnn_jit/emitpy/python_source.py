@@ -402,7 +402,9 @@ def _needs_device(op: IROperation) -> bool:
 
 
 def _spec(value: SSAValue) -> TensorSpec:
-    assert isinstance(value.type, TensorType)
+    if not isinstance(value.type, TensorType):
+        op = value.owner if isinstance(value.owner, IROperation) else value.owner.parent_op()
+        raise CompileError(f"ttnn has no values of the type {value.type}", location=location_of(op) if op else None)
     return spec_of(value.type)
 
 

@@ -149,8 +149,14 @@ class JsonLines:
             raise
 
     def write(self, record: ComparisonRecord) -> None:
-        """Append a record, in one write."""
-        os.write(self._file, f"{to_json_line(record)}\n".encode())
+        """Append a record, in one write.
+
+        Raises:
+            OSError: The disk is full: a part of the line is no record.
+        """
+        line = f"{to_json_line(record)}\n".encode()
+        while line:
+            line = line[os.write(self._file, line) :]
 
     def close(self) -> None:
         """Let others write to the file."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 
 @contextmanager
@@ -21,9 +22,9 @@ def complete_file(path: Path) -> Iterator[BinaryIO]:
         OSError: The file cannot be written; the error names `path`, and an existing file stays.
     """
     target, is_direct = _target(path), is_special(path)
-    written = target if is_direct else _beside(target)
+    written, failures = target if is_direct else _beside(target), list[OSError]()
     try:
-        with written.open("wb" if is_direct else "xb") as file:
+        with _File(io.FileIO(written, "w" if is_direct else "x"), failures) as file:
             yield file
         if not is_direct:
             written.replace(target)
@@ -31,9 +32,26 @@ def complete_file(path: Path) -> Iterator[BinaryIO]:
         if not is_direct:
             with suppress(OSError):  # the temporary file may not exist
                 written.unlink()
-        if isinstance(error, OSError):
-            raise OSError(error.errno, error.strerror, str(path)) from error
+        failure = next(iter(failures), error)
+        if isinstance(failure, OSError):
+            raise OSError(failure.errno, failure.strerror, str(path)) from error
         raise
+
+
+class _File(io.BufferedWriter):
+    """A file that remembers why it could not be written: a writer such as torch's raises an error of its own then."""
+
+    def __init__(self, raw: io.FileIO, failures: list[OSError]) -> None:
+        super().__init__(raw)
+        self._failures = failures
+
+    def write(self, data: Any) -> int:
+        """As that of any file."""
+        try:
+            return super().write(data)
+        except OSError as error:
+            self._failures.append(error)
+            raise
 
 
 def check_writable(path: Path) -> None:

@@ -16,6 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 from ttnn_jit import __version__
 from ttnn_jit.diagnostics.debugging import debugging
 from ttnn_jit.diagnostics.errors import ArgumentError, TtnnJitError
+from ttnn_jit.process.standard_output import complete_output
 from ttnn_jit.tools import opt_arguments, option_values
 
 INTERRUPTED = 130  # the exit status of shells for SIGINT
@@ -58,7 +59,8 @@ def ttrt_main(arguments: Sequence[str] | None = None, prog: str = "ttrt") -> int
 def _guarded(command: Callable[[], int]) -> int:
     """The exit status of a command, which prints what it raises; under ``TTNN_JIT_DEBUG=1`` with its causes."""
     try:
-        return command()
+        with complete_output():
+            return command()
     except opt_arguments.UsageError as error:
         print(error, file=sys.stderr)
         return opt_arguments.USAGE_STATUS
@@ -83,6 +85,10 @@ def _shows_causes() -> bool:
         return False
 
 
+_TORCH_HAS_NO_MEMORY = "DefaultCPUAllocator: can't allocate memory"
+"""Of a RuntimeError."""
+
+
 def _reason(error: Exception) -> str:
     """What an error says to the user of a command."""
     if isinstance(error, TtnnJitError | VerifyException):
@@ -90,6 +96,8 @@ def _reason(error: Exception) -> str:
     if isinstance(error, OSError):
         return f"{error.filename}: {error.strerror}" if error.filename else str(error)
     said = f"{type(error).__name__}: {error}".splitlines()[0].removesuffix(": ")
+    if isinstance(error, MemoryError) or _TORCH_HAS_NO_MEMORY in said:
+        return f"this process gets no more memory ({said})"
     return f"internal error: {said}\nhelp: please report it, with what TTNN_JIT_DEBUG=1 prints"
 
 

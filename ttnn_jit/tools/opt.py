@@ -29,6 +29,7 @@ from ttnn_jit.dialects.upstream.reading import pieces_of, read_upstream
 from ttnn_jit.dialects.upstream.verifying import breaks_rule, verify_upstream
 from ttnn_jit.process.compile_lock import alone
 from ttnn_jit.process.complete_file import write_complete
+from ttnn_jit.process.standard_output import write_output
 from ttnn_jit.specs.options import USER_PASSES, Environment
 from ttnn_jit.tools import markdown, opt_arguments
 from ttnn_jit.tools.chosen_passes import ChosenPasses, chosen_passes, pass_options
@@ -235,7 +236,7 @@ def _report(options: argparse.Namespace, reports: PassReports, total: float) -> 
 
 def _write(text: str, options: argparse.Namespace, *, complete: bool) -> None:
     if not options.output:
-        sys.stdout.write(text)
+        write_output(text)
     elif complete:
         write_complete(options.output, [text.encode()])
 

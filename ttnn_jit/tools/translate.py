@@ -9,6 +9,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.emitpy import is_of_emitpy, program_of, python_of_emitpy
 from ttnn_jit.frontend.ir.texts import parse_texts
 from ttnn_jit.process.complete_file import write_complete
+from ttnn_jit.process.standard_output import write_output
 from ttnn_jit.tools.opt import read_text
 from ttnn_jit.tools.pass_remarks import printed_remarks
 from ttnn_jit.tools.texts.recognition import is_of_other_compiler, module_of_dump
@@ -48,7 +49,7 @@ def _to_python(options: argparse.Namespace) -> int:
     if options.output:
         write_complete(options.output, [text.encode()])
     else:
-        sys.stdout.write(text)
+        write_output(text)
     return 0
 
 
@@ -58,8 +59,8 @@ def _to_flatbuffer(options: argparse.Namespace) -> int:
     data = Binary.parse(*read_text(options.file)).to_bytes()
     if options.output:
         write_complete(options.output, [data])
-    elif sys.stdout.isatty():
+    elif sys.stdout is not None and sys.stdout.isatty():
         raise ArgumentError("a binary is not written to a terminal", help="`-o program.ttnn` writes a file")
     else:
-        sys.stdout.buffer.write(data)
+        write_output(data)
     return 0

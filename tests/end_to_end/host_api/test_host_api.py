@@ -344,6 +344,16 @@ def test_operations_are_objects_with_names():
     assert torch.equal(ttnn.get_golden_function(ttnn.clamp)(X, min=0.0, max=1.0), X.clamp(0, 1))
 
 
+def test_creations_have_goldens_that_the_programs_of_tt_mlir_replace(monkeypatch):
+    shape = ttnn.Shape([2, 3])
+    assert torch.equal(ttnn.zeros.golden_function(input_shape=shape, dtype=ttnn.bfloat16), torch.zeros(2, 3))
+    assert torch.equal(ttnn.ones.golden_function(input_shape=shape), torch.ones(2, 3))
+    assert torch.equal(ttnn.full.golden_function(input_shape=shape, fill_value=2.5), torch.full((2, 3), 2.5))
+    for operation in (ttnn.zeros, ttnn.reshape, ttnn.slice, ttnn.avg_pool2d):
+        monkeypatch.setattr(operation, "golden_function", lambda *_: None, raising=False)
+        assert operation.golden_function() is None
+
+
 def test_an_operation_writes_its_result_into_the_output_tensor(device):
     a = tiled(device, X.bfloat16())
     wide = ttnn.multiply(a, 3.0, dtype=ttnn.float32)

@@ -226,6 +226,37 @@ TRANSLATED = {
         "--mlir-to-python",
         '"emitpy.file"() ({\n  emitpy.import import "ttnn"\n}) : () -> ()\n',
     ),
+    "ttnn has no values of the type memref<1x1xbf16>": (
+        "--mlir-to-python",
+        "func.func @f(%x: memref<1x1xbf16>) -> memref<1x1xbf16> {\n  return %x : memref<1x1xbf16>\n}\n",
+    ),
+    "#sdy.sharding<@mesh, .* is no sharding": (
+        "--mlir-to-python",
+        """sdy.mesh @mesh = <["x"=2]>
+func.func @f(%x: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{%x}, {"x"}]>}) -> tensor<4x8xf32> {
+  %0 = stablehlo.abs %x : tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
+""",
+    ),
+    "#sdy.sharding<@mesh, .*-1.* is no sharding": (
+        "--mlir-to-python",
+        """sdy.mesh @mesh = <["x"=2]>
+func.func @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %0 = stablehlo.abs %x {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x",-1 ?}]>]>} : tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
+""",
+    ),
+    "#ttcore.device<.* is no device": (
+        "--ttnn-to-flatbuffer",
+        """ttcore.device @default_device = <workerGrid = #ttcore.grid<8x8, (d0, d1) -> (0, d0, d1)>, nothing = 3>
+func.func @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %0 = "ttnn.abs"(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
+""",
+    ),
     "`ttnn.reshape`: its operands, attributes and results do not fit|does not fit a field of 32 bits": (
         "--ttnn-to-flatbuffer",
         """func.func @f(%x: tensor<4x8xf32>) -> tensor<32xf32> {
@@ -245,6 +276,23 @@ def test_a_translation_of_a_wrong_attribute_is_refused_and_leaves_no_file(said, 
     assert translate([option, str(file), "-o", str(written)]) == 1
     assert re.match(rf"error: .*({said})", capsys.readouterr().err)
     assert not written.exists()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError("no memory for a block of 5 bytes"),
+        RuntimeError("[f.cpp:1] DefaultCPUAllocator: can't allocate memory"),
+    ],
+    ids=["own", "torch"],
+)
+def test_too_little_memory_is_no_error_to_be_reported(error, monkeypatch, capsys):
+    def fails(_):
+        raise error
+
+    monkeypatch.setattr("ttnn_jit.tools.environment.main", fails)
+    assert main(["env"]) == 1
+    assert re.fullmatch(r"error: this process gets no more memory \(.*\)\n", capsys.readouterr().err)
 
 
 def test_a_run_says_which_results_are_mostly_no_numbers(tmp_path, capsys):

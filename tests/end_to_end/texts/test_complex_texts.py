@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.end_to_end.texts.converted_texts import assert_runs_alike, loaded, of_ops, ran
+from tests.end_to_end.texts.converted_texts import assert_runs_alike, converted, loaded, of_ops, ran
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.tools.cli import main
 
@@ -155,3 +155,64 @@ def test_three_fry_gives_the_numbers_of_its_paper():
     for number, wanted in {0: (0x6B200159, 0x99BA4EFE), -1: (0x1CB996FC, 0xBB002BE7)}.items():
         _, (_, bits) = ran(text, [torch.full((2,), number).view(torch.uint64)])
         assert tuple(bits.tolist()) == wanted
+
+
+def fft_text(kind, shape, lengths, element="f32"):
+    """A text of one transform of an operand of the extents of the result, or half of the last one."""
+    half = (*shape[:-1], shape[-1] // 2 + 1)
+    given = {"RFFT": (shape, element), "IRFFT": (half, f"complex<{element}>")}.get(kind, (shape, f"complex<{element}>"))
+    made = {"RFFT": (half, f"complex<{element}>"), "IRFFT": (shape, element)}.get(kind, (shape, f"complex<{element}>"))
+    operand, result = ("x".join([*map(str, extents), each]) for extents, each in (given, made))
+    listed = ", ".join(map(str, lengths))
+    line = f"%out = stablehlo.fft %x, type = {kind}, length = [{listed}] : (tensor<{operand}>) -> tensor<{result}>"
+    return of_ops({"x": operand}, [line], result)
+
+
+@pytest.mark.parametrize("kind", ["FFT", "IFFT", "RFFT", "IRFFT"])
+@pytest.mark.parametrize(
+    ("shape", "lengths"),
+    [
+        ((3, 1), 1),
+        ((2,), 1),
+        ((2, 37), 1),
+        ((2, 96), 1),
+        ((2, 1024), 1),
+        ((2, 5, 6), 2),
+        ((3, 4, 9), 3),
+        ((2, 67, 40), 2),
+    ],
+)
+def test_fourier_transforms_are_those_of_numpy(kind, shape, lengths):
+    (given,), (found,) = ran(fft_text(kind, shape, shape[-lengths:]))
+    given, found = (
+        torch.view_as_complex(each).numpy() if complex_ else each.numpy()
+        for each, complex_ in ((given, kind != "RFFT"), (found, kind != "IRFFT"))
+    )
+    axes = tuple(range(-lengths, 0))
+    of_numpy = {"FFT": np.fft.fftn, "IFFT": np.fft.ifftn, "RFFT": np.fft.rfftn}.get(kind)
+    wide = given.astype(np.float64 if kind == "RFFT" else np.complex128)
+    wanted = np.fft.irfftn(wide, shape[-lengths:], axes) if of_numpy is None else of_numpy(wide, axes=axes)
+    assert found.dtype == (np.float32 if kind == "IRFFT" else np.complex64)
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=2e-6 * np.sqrt(np.mean(np.abs(wanted) ** 2)))
+
+
+def test_fourier_transforms_of_64_bits_are_exact_to_these():
+    (given,), (found,) = ran(fft_text("FFT", (2, 100), (100,), "f64"))
+    wanted = np.fft.fft(torch.view_as_complex(given).numpy())
+    np.testing.assert_allclose(torch.view_as_complex(found).numpy(), wanted, rtol=0, atol=1e-13)
+
+
+def test_the_pass_writes_fourier_transforms_as_products():
+    text = fft_text("RFFT", (2, 48), (48,))
+    assert_runs_alike(text)
+    assert "ttir.matmul" in converted(text)
+
+
+@pytest.mark.parametrize(
+    ("length", "message"),
+    [(2 * 1031, "a length with the prime 1,031: at most 1,024"), (1 << 17, "a length of 131,072: at most 65,536")],
+)
+def test_long_fourier_transforms_are_refused(length, message):
+    with pytest.raises(CompileError, match=message) as caught:
+        loaded(fft_text("FFT", (length,), (length,))).program("main")
+    assert caught.value.location.line == 2

@@ -241,6 +241,25 @@ def test_the_dimension_of_tokens_is_the_one_of_which_a_part_remains():
     assert torch.equal(torch.cat([*found[1]], 1), torch.cat([*found[2]], 2))
 
 
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_text_without_experts_has_the_mesh_of_its_groups(axis):
+    text = f"""func.func @main(%x: tensor<4x4xf32>) -> tensor<4x8xf32> {{
+      %r = "ttir.all_gather"(%x) {{all_gather_dim = 1 : si32, cluster_axis = {axis} : ui32}}
+          : (tensor<4x4xf32>) -> tensor<4x8xf32>
+      return %r : tensor<4x8xf32>
+    }}"""
+    assert mesh_of_text(parse_texts(text, "test.mlir")[0]) == ((2, 1) if axis == 0 else (1, 2))
+
+
+def test_a_text_of_pairs_has_a_mesh_of_the_devices_that_they_name():
+    text = """func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+      %r = "ttir.collective_permute"(%x) <{source_target_pairs = dense<[[0, 1], [3, 2]]> : tensor<2x2xi64>}>
+          : (tensor<4x4xf32>) -> tensor<4x4xf32>
+      return %r : tensor<4x4xf32>
+    }"""
+    assert mesh_of_text(parse_texts(text, "test.mlir")[0]) == (1, 4)
+
+
 @pytest.mark.parametrize("dialect", ["ttir", "stablehlo"])
 def test_drawn_assignments_have_one_device_for_each_expert(dialect):
     attributes = {"num_devices": 2, "cluster_axis": 0, "num_experts_per_tok": 3, "output_shard_dim": 1}

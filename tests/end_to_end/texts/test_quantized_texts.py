@@ -20,6 +20,19 @@ def test_a_number_beyond_the_levels_becomes_the_nearest(storage):
     assert found.tolist() == wanted
 
 
+def test_a_destination_may_be_quantized():
+    kind = "3x40x!quant.uniform<i32:f32, 0.02>"
+    text = f"""func.func @main(%x: tensor<3x40xf32>) -> tensor<{kind}> {{
+      %0 = ttir.empty() : tensor<{kind}>
+      %s = "ttir.constant"() <{{value = dense<0.02> : tensor<1xf32>}}> : () -> tensor<1xf32>
+      %z = "ttir.constant"() <{{value = dense<0> : tensor<1xi32>}}> : () -> tensor<1xi32>
+      %1 = "ttir.quantize_unrolled"(%x, %s, %z, %0)
+          : (tensor<3x40xf32>, tensor<1xf32>, tensor<1xi32>, tensor<{kind}>) -> tensor<{kind}>
+      return %1 : tensor<{kind}>
+    }}"""
+    checked(loaded(text))
+
+
 @pytest.mark.parametrize(
     "op",
     [

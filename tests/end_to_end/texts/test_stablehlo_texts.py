@@ -159,7 +159,6 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 """
 REFUSED = {
-    "stablehlo.fft": "TTIR has no Fourier transforms",
     "stablehlo.cholesky": "TTIR does not factor or solve matrices",
     "stablehlo.create_token": "nothing is exchanged with a host",
 }
@@ -374,6 +373,15 @@ def test_a_custom_call_has_its_attributes_in_a_dictionary_or_as_json(attributes)
     ]
     (x,), (found,) = ran(of_ops({"x": "4x8xf32"}, lines, "4x3xf32"))
     assert torch.equal(found, torch.topk(x, 3).values)
+
+
+def test_a_custom_call_whose_configuration_is_in_another_language_is_refused():
+    line = (
+        '%out, %i = stablehlo.custom_call @mhlo.topk(%x) {backend_config = "k: 3"} : (tensor<4x8xf32>) ->'
+        " (tensor<4x3xf32>, tensor<4x3xi32>)"
+    )
+    with pytest.raises(CompileError, match="`backend_config` is no JSON object, and may say `k`"):
+        ran(of_ops({"x": "4x8xf32"}, [line], "4x3xf32"))
 
 
 def test_a_custom_call_normalizes_rows_that_devices_share():

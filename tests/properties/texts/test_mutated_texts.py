@@ -1,4 +1,7 @@
-"""``ttnn-jit run`` of a mutated text gives a result or one located line; benchmarks/texts/mutations.py does more."""
+"""A mutated text through ``run``, a pipeline or another command gives a result or one located line.
+
+benchmarks/texts/mutations.py does more.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import random
 
 import pytest
 
-from benchmarks.texts.mutations import mutated, observed, outcome_of
+from benchmarks.texts.mutations import PASSES, RUN, mutated, observed, outcome_of
 from tests.end_to_end.texts.test_translated_texts import KEPT, SEVERAL, STABLEHLO, WINDOWS
 from tests.sampling import drawn
 from tests.upstream_texts import FORMS, TTIR, TTNN
@@ -19,9 +22,11 @@ TEXTS = {"ttir": TTIR, "ttnn": TTNN, "kept": KEPT, "several": SEVERAL, "jax": ST
 def test_a_mutated_text_runs_or_is_refused_by_one_line(name, tmp_path):
     with observed() as seconds:
         for number in range(drawn(20)):
-            text = mutated(TEXTS[name], random.Random(f"{name} {number}"))
-            outcome, reason = outcome_of(text, tmp_path / "mutated.mlir", seconds)
-            assert outcome in {"runs", "refused", "slow"}, f"{reason}\n{text}"
+            draw = random.Random(f"{name} {number}")
+            text = mutated(TEXTS[name], draw)
+            for command in (RUN, draw.choice(PASSES)):
+                outcome, reason = outcome_of(command, text, TEXTS[name], tmp_path, seconds)
+                assert outcome in {"runs", "refused", "slow"}, f"{command} {reason}\n{text}"
 
 
 EARLY = """func.func @f(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from ttnn_jit.process.complete_file import check_writable, write_complete
+from ttnn_jit.process.complete_file import check_writable, complete_file, write_complete
 
 
 @contextmanager
@@ -84,3 +84,13 @@ def test_a_path_is_checked_without_writing_it(tmp_path):
         assert str(error.value).endswith(f": '{path}'")
     assert file.read_bytes() == b"old"
     assert sorted(tmp_path.iterdir()) == [file, folder, link, pipe]
+
+
+def test_what_a_writer_makes_of_a_full_disk_is_the_error_of_the_disk(tmp_path):
+    """torch's raises a RuntimeError of its own."""
+    torch = pytest.importorskip("torch")
+    path = tmp_path / "file"
+    with little_room(), pytest.raises(OSError, match="File too large") as caught, complete_file(path) as file:
+        torch.save([torch.ones(1 << 16)], file)
+    assert caught.value.filename == str(path)
+    assert list(tmp_path.iterdir()) == []

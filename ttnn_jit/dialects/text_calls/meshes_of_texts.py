@@ -70,12 +70,12 @@ def _of_exchanges(module: ModuleOp) -> tuple[int, int]:
     """The largest extents of devices that ops ask for, of shards that they cut, and of groups that exchange.
 
     A tensor that is gathered, scattered or partitioned along an axis grows or shrinks by its extent. An assignment of
-    experts has a column for each device.
+    experts has a column for each device, and pairs that exchange name devices.
     """
     extents, devices = [1, 1], 1
     for op in module.walk():
         _, columns = assignment_of(op) or (0, 0)
-        devices = max(devices, columns)
+        devices = max(devices, columns, _named_devices(op))
         if not {"shard_dims", "cluster_axis", "mesh_shape"} & {*op.properties, *op.attributes}:
             continue
         given = attributes_of(op)
@@ -90,7 +90,16 @@ def _of_exchanges(module: ModuleOp) -> tuple[int, int]:
         for axis, extent in enumerate(needed):
             extents[axis] = max(extents[axis], int(extent))
     first, second = extents
-    return (devices // second, second) if first == 1 < second else (first, max(devices // first, second))
+    if first == 1 < second:
+        return max(devices // second, 1), second
+    return first, max(devices // first, second)
+
+
+def _named_devices(op: Operation) -> int:
+    """One more than the largest number of a device that an op sends to or receives from; 0 if it names none."""
+    pairs = op.properties.get("source_target_pairs", op.attributes.get("source_target_pairs"))
+    numbers = value_of(pairs) if pairs is not None else None
+    return 1 + max(map(int, numbers.numbers), default=-1) if isinstance(numbers, DenseNumbers) else 0
 
 
 def _growth(op: Operation) -> int:

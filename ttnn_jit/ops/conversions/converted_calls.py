@@ -83,10 +83,6 @@ DEQUANTIZE_LEVELS = _quantized("stablehlo.uniform_dequantize", "ttir.dequantize"
 
 REFUSED = (
     refused(
-        "stablehlo.fft",
-        "TTIR has no Fourier transforms",
-    ),
-    refused(
         "stablehlo.cholesky stablehlo.triangular_solve",
         "TTIR does not factor or solve matrices",
     ),

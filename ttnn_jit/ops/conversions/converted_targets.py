@@ -51,21 +51,29 @@ def _read(value: Any) -> Any:
     return value
 
 
-def _of_json(config: Any) -> dict[str, Any]:
-    """The attributes that a configuration spells; none of one in another language."""
-    if isinstance(config, dict):
-        return config
+def _of_json(config: Any) -> dict[str, Any] | None:
+    """The attributes that a configuration spells; None of one in another language."""
+    if isinstance(config, dict) or not config:
+        return config or {}
     try:
-        found = json.loads(config) if isinstance(config, str) else {}
+        found = json.loads(config) if isinstance(config, str) else None
     except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def attributes_of_call(call: TextCall, defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """The attributes of `defaults` that a call has, or their defaults; they may be JSON in its ``backend_config``."""
-    written = [_of_json(vars(call).get("backend_config")), *(vars(call).get(key) or {} for key in _DICTIONARIES)]
+    """The attributes of `defaults` that a call has, or their defaults; they may be JSON in its ``backend_config``.
+
+    Raises:
+        ShapeError: It lacks an attribute, or may have it in a ``backend_config`` that is no JSON.
+    """
+    config = _of_json(vars(call).get("backend_config"))
+    written = [config or {}, *(vars(call).get(key) or {} for key in _DICTIONARIES)]
     given = {name: _read(value) for each in written for name, value in each.items()}
+    unknown = [name for name in defaults if name not in given]
+    if config is None and unknown:
+        raise ShapeError(f"`backend_config` is no JSON object, and may say `{unknown[0]}`")
     found = {name: given.get(name, default) for name, default in defaults.items()}
     for name, value in found.items():
         if value is REQUIRED:

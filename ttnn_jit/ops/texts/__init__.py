@@ -18,7 +18,7 @@ texts: created_tensors elementwise_texts movement_texts placement_texts reductio
 texts: ttnn_convolution_texts pool_texts norm_texts cache_texts exchange_texts quantized_texts training_texts
 texts: attention_texts distributed_norm_texts sampling_texts expert_texts former_texts
 conversions: converted_elementwise converted_integers converted_movements converted_reductions converted_products
-conversions: converted_indices converted_calls converted_exchanges converted_shards converted_tosa
+conversions: converted_indices converted_calls fourier_transforms converted_exchanges converted_shards converted_tosa
 conversions: converted_targets converted_composites converted_experts complex_functions random_bits
 """
 

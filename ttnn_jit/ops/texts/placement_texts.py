@@ -45,6 +45,7 @@ ALLOCATION = text(
     memory_space=None,
     buffer_type=None,
     role=Role.ALLOCATES,
+    takes_quantized=True,
 )
 CALL_ONCE = text(
     "ttcore.load_cached",

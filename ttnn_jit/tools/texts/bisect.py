@@ -17,6 +17,7 @@ from ttnn_jit.dialects.text_calls.text_attributes import name_of, symbol_of
 from ttnn_jit.dialects.writing.creation import create, empty_block, region_of
 from ttnn_jit.dialects.writing.editing import append
 from ttnn_jit.process.complete_file import write_complete
+from ttnn_jit.process.standard_output import write_output
 from ttnn_jit.sessions.text_runs import GoldenRun
 from ttnn_jit.tools.opt import read_text
 from ttnn_jit.tools.texts.run_text import chosen_entries, inputs_of
@@ -36,7 +37,7 @@ def main(options: argparse.Namespace) -> int:
             if options.output:
                 write_complete(options.output, [single.encode()])
             else:
-                sys.stdout.write(single)
+                write_output(single)
             return 1
         print(f"@{entry}: {count} ops, each equal to its golden", file=sys.stderr)
     return 0

@@ -11,6 +11,7 @@ from importlib import import_module
 
 from ttnn_jit import __version__
 from ttnn_jit.diagnostics.errors import TtnnJitError
+from ttnn_jit.process.standard_output import complete_output, write_output
 from ttnn_jit.tools.ttrt.option_declarations import COMMANDS
 from ttnn_jit.tools.ttrt.option_parsing import OneLineParser, add_command, one_line
 
@@ -39,7 +40,8 @@ def main(arguments: Sequence[str] | None = None, prog: str = "ttrt") -> int:
         finally:
             instance.logger.close()
         if shown := instance.shown():
-            print(shown)
+            with complete_output():
+                write_output(f"{shown}\n")
     except (TtnnJitError, OSError) as error:
         if isinstance(error, BrokenPipeError):
             # The reader of the pipe has exited, as `| head` does; an error message would not be read.

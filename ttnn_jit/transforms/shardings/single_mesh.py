@@ -138,7 +138,11 @@ def _each_sharding(module: ModuleOp, rewrite: Rewrite) -> None:
         if attribute.name == "sdy.sharding":
             return rewrite(attribute, op)
         if attribute.name == "sdy.sharding_per_value":
-            listed = tuple(rewrite(each, op) for each in attribute.value("shardings") or ())
+            listed = tuple(attribute.value("shardings") or ())
+            unread = next((each for each in listed if not isinstance(each, TableAttribute)), None)
+            if unread is not None:
+                raise CompileError(f"{unread} is no sharding", location=location_of(op))
+            listed = tuple(rewrite(each, op) for each in listed)
             return type(attribute)((("shardings", listed),) if listed else ())
         return attribute
 

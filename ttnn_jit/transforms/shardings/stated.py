@@ -157,6 +157,8 @@ class StatedShardings:
         return self._of_axes(type_, stated, op).sharding
 
     def _of_axes(self, type_: Attribute, stated: Mapping[str, Any], op: Operation) -> Stated:
+        if not isinstance(stated, Mapping):  # a body that did not parse
+            raise CompileError(f"{stated} is no sharding", location=location_of(op))
         dimensions = stated.get("dim_shardings", ())
         found = []
         for each in dimensions:

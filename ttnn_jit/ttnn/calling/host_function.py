@@ -382,6 +382,7 @@ def host_function(  # noqa: PLR0913 - each is a fact of its own
     no_effect: str = "",
     chip_only: str = "",
     without_effect: Mapping[str, str] | None = None,
+    golden: Callable[..., Any] | None = None,
 ) -> _Decorator:
     """The decorator of a host function; it declares what the signature does not state.
 
@@ -399,6 +400,7 @@ def host_function(  # noqa: PLR0913 - each is a fact of its own
         no_effect: Why its calls change nothing.
         chip_only: Parameters that only choose how a chip computes, and change no result.
         without_effect: Reason -> other parameters that are accepted and change no result.
+        golden: Its ``golden_function``, of torch, if ttnn's has one.
     """
 
     def declare(function: Callable[..., Any]) -> Any:
@@ -419,6 +421,8 @@ def host_function(  # noqa: PLR0913 - each is a fact of its own
         public = _public_function(declared)
         if exchanges:
             setattr(public, EXCHANGES, True)
+        if golden is not None:
+            vars(public)["golden_function"] = golden
         return public
 
     return declare

@@ -87,8 +87,8 @@ def all_reduce(
     )  # fmt: skip
 
 
-@host_function(exchanges=True, without_effect=WITHOUT_LINKS)
-def reduce_scatter(
+@host_function(exchanges=True, chip_only="compute_kernel_config", without_effect=WITHOUT_LINKS)
+def reduce_scatter(  # noqa: PLR0913 - the signature is ttnn's
     input_tensor: Tensor,
     dim: int,
     cluster_axis: int | None = None,
@@ -98,12 +98,14 @@ def reduce_scatter(
     output_tensor: Tensor | None = None,
     math_op: ReduceType | None = None,
     reduce_type: ReduceType | str | None = None,
+    compute_kernel_config: object = None,
     **_fabric_options: Unpack[FabricOptions],
 ) -> Tensor:
     """The sum of the tensors along an axis of the mesh; device i gets part i along `dim` (ttnn.reduce_scatter).
 
     `math_op` is the reduction: `ttnn.ReduceType.Sum` when omitted, or Mean, Max, Min, Prod. `reduce_type` is another
-    name of it, and may be a text, ``"max"``. The other arguments are those of `all_gather`.
+    name of it, and may be a text, ``"max"``. `compute_kernel_config` is the precision on a chip. The other arguments
+    are those of `all_gather`.
 
     Raises:
         ArgumentError: There is no such axis or reduction, or an argument has the wrong type.

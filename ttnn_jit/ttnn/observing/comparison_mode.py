@@ -175,7 +175,7 @@ class ComparisonMode(Observer):
         Results of operations inside a host function have their own goldens already.
         """
         why = _why_unreadable(operation, [*sources, *tensors])
-        if why and (hasattr(operation, "golden_function") or getattr(operation, EXCHANGES, False)):
+        if why and (hasattr(operation, "golden_call") or getattr(operation, EXCHANGES, False)):
             self._note(operation, number, Status.SKIPPED, why)
             return
         if len(tensors) != 1 or not sources or not isinstance(sources[0], Tensor):
@@ -458,7 +458,7 @@ def _parts(tensor: Any) -> Sequence[Any]:
 
 def _is_host_function(operation: Any) -> bool:
     """Whether it has no golden, but calls operations that have one."""
-    return not hasattr(operation, "golden_function") and not is_jitted(operation)
+    return not hasattr(operation, "golden_call") and not is_jitted(operation)
 
 
 def _is_repeated_on_devices(operation: Any, values: Sequence[Any]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError
@@ -59,7 +59,18 @@ def check_ttnn_dtype(dtype: DataType) -> None:
         )
 
 
-@host_function(in_programs=True, over_meshes=True, shares_memory=True)
+def _golden(number: float | None) -> Callable[..., Any]:
+    """The golden of a function that fills a tensor: ttnn's take the shape as `input_shape`."""
+
+    def golden(input_shape: Iterable[int], fill_value: float | None = number, **_: Any) -> Any:
+        import torch
+
+        return torch.full(tuple(input_shape), fill_value)  # type: ignore[arg-type]  # one of both is a number
+
+    return golden
+
+
+@host_function(in_programs=True, over_meshes=True, shares_memory=True, golden=_golden(None))
 def full(
     _ops: HostOps[Tensor],
     shape: Iterable[int],
@@ -90,7 +101,7 @@ def _as_element(value: Number, dtype: DataType, name: str) -> float:
         raise ArgumentError(f"{name} has no float: {error}") from None
 
 
-@host_function(in_programs=True)
+@host_function(in_programs=True, golden=_golden(0.0))
 def zeros(
     shape: Iterable[int],
     dtype: DataType | None = None,
@@ -102,7 +113,7 @@ def zeros(
     return full(shape, 0, dtype, layout, device, memory_config)
 
 
-@host_function(in_programs=True)
+@host_function(in_programs=True, golden=_golden(1.0))
 def ones(
     shape: Iterable[int],
     dtype: DataType | None = None,

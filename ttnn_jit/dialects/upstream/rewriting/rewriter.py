@@ -10,11 +10,13 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.ttcore import GridAttr
 from ttnn_jit.dialects.upstream import tables
 from ttnn_jit.dialects.upstream.context import UpstreamContext
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import parsed, parsed_type
 from ttnn_jit.dialects.upstream.segment_sizes import NAMES
+from ttnn_jit.dialects.upstream.table_attributes import TableAttribute
 from ttnn_jit.dialects.upstream.table_operations import named_operands
 from ttnn_jit.dialects.upstream.tables import OperationRow
 from ttnn_jit.dialects.writing.editing import erase, insert_before, replace_uses
@@ -162,14 +164,21 @@ def worker_grid_of(op: Operation) -> list[int]:
 
 
 def _device_around(op: Operation) -> Any:
-    """The `#ttcore.device` around an operation; None without one."""
+    """The `#ttcore.device` around an operation; None without one.
+
+    Raises:
+        CompileError: Its body did not parse.
+    """
     around: Operation | None = op
     while around is not None:
         for region in around.regions:
             for block in region.blocks:
                 for each in block.ops:
                     if each.name == "ttcore.device":
-                        return each.properties["device_attr"]
+                        found = each.properties["device_attr"]
+                        if not isinstance(found, TableAttribute):
+                            raise CompileError(f"{found} is no device", location=location_of(each))
+                        return found
         around = around.parent_op()
     return None
 
