@@ -273,7 +273,7 @@ def _predicates(name: str) -> bool:
 def inferred_types(
     row: OperationRow, operands: Sequence[ir.SSAValue], properties: Mapping[str, ir.Attribute]
 ) -> list[TypeAttribute]:
-    """The types of results that a call does not give: those of the first operand, `_SHAPES`, or truths of predicates.
+    """The types of results that a call does not give: those of the first operand, moved or as truths.
 
     Raises:
         TypeError: There is no operand.
@@ -292,9 +292,7 @@ def inferred_types(
     kind: Any = operands[0].type
     if _predicates(row.name):
         kind = builtin.TensorType(builtin.i1, kind.get_shape())
-    if row.name in _SHAPES:
-        kind = builtin.TensorType(kind.element_type, _SHAPES[row.name]([*kind.get_shape()], properties))
-    return [kind for _ in row.results]
+    return [_moved(kind, properties) for _ in row.results]
 
 
 def _numbers(attribute: ir.Attribute) -> list[int]:
@@ -302,13 +300,13 @@ def _numbers(attribute: ir.Attribute) -> list[int]:
     return [int(each) for each in attribute.get_values()]
 
 
-def _sliced(_: list[int], properties: Mapping[str, ir.Attribute]) -> list[int]:
-    bounds = (_numbers(properties[name]) for name in ("start_indices", "limit_indices", "strides"))
-    return [-(-(limit - start) // step) for start, limit, step in zip(*bounds, strict=True)]
-
-
-_SHAPES: dict[str, Callable[[list[int], Mapping[str, ir.Attribute]], list[int]]] = {
-    "stablehlo.slice": _sliced,
-    "stablehlo.transpose": lambda shape, properties: [shape[dim] for dim in _numbers(properties["permutation"])],
-}
-"""Operation whose result has another shape than its first operand -> that shape."""
+def _moved(kind: Any, properties: Mapping[str, ir.Attribute]) -> Any:
+    """The type of a result on an operand of this type, whose dimensions attributes permute or slice."""
+    if "permutation" in properties:
+        shape = [kind.get_shape()[dim] for dim in _numbers(properties["permutation"])]
+    elif "limit_indices" in properties:
+        bounds = (_numbers(properties[name]) for name in ("start_indices", "limit_indices", "strides"))
+        shape = [-(-(limit - start) // step) for start, limit, step in zip(*bounds, strict=True)]
+    else:
+        return kind
+    return builtin.TensorType(kind.element_type, shape)
