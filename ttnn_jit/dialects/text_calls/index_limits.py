@@ -14,7 +14,7 @@ from ttnn_jit.dialects.text_calls.op_calls import OpCall, errors_at, is_allocate
 from ttnn_jit.dialects.text_calls.tensor_types import element_in_text, is_tensor, spec_in_text
 from ttnn_jit.dialects.text_calls.text_attributes import name_of, symbol_of
 from ttnn_jit.ops.families.elementwise import Elementwise
-from ttnn_jit.ops.families.text_operation import Spelling
+from ttnn_jit.ops.families.spelling import Spelling
 from ttnn_jit.ops.texts import text_operations
 
 

@@ -20,7 +20,8 @@ from ttnn_jit.dialects.text_calls.op_calls import (
 from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text
 from ttnn_jit.ops.families.dialect_conversion import Conversion
 from ttnn_jit.ops.families.elementwise import Elementwise
-from ttnn_jit.ops.families.text_operation import Spelling, TextCall
+from ttnn_jit.ops.families.spelling import Spelling
+from ttnn_jit.ops.families.text_operation import TextCall
 
 
 class _Reading(NamedTuple):

@@ -11,7 +11,8 @@ from functools import cache
 from importlib import import_module
 
 from ttnn_jit.ops import OPERATIONS, OVERLOADS, modules_of
-from ttnn_jit.ops.families.text_operation import Spelling, TextOperation
+from ttnn_jit.ops.families.spelling import Spelling
+from ttnn_jit.ops.families.text_operation import TextOperation
 
 _FILES = """
 texts: created_tensors elementwise_texts movement_texts placement_texts reduction_texts product_texts window_texts

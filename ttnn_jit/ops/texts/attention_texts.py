@@ -10,7 +10,8 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.ops.attention.attention import SCALED_DOT_PRODUCT_ATTENTION as WHOLE
 from ttnn_jit.ops.families.decomposition import Value
 from ttnn_jit.ops.families.element_goldens import GoldenOfElements, index_of_places
-from ttnn_jit.ops.families.text_operation import REQUIRED, Spelling, TextCall, TextOps, text
+from ttnn_jit.ops.families.spelling import Spelling
+from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, TextOps, text
 from ttnn_jit.ops.movement.sequences import arange
 from ttnn_jit.ops.selection.routines import TOPK
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType

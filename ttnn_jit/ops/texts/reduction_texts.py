@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ttnn_jit.ops.families.decomposition import Ops, Value
-from ttnn_jit.ops.families.text_operation import REQUIRED, Spelling, TextCall, text
+from ttnn_jit.ops.families.spelling import Spelling
+from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
 from ttnn_jit.ops.language.axes import axis_of, axis_within
 from ttnn_jit.ops.reduction.moments import MEAN
 from ttnn_jit.specs.dtypes import BOOLS
