@@ -30,7 +30,7 @@ from ttnn_jit.dialects.text.printer import op_text
 from ttnn_jit.dialects.text_calls.op_calls import OF_UNCHECKED_ATTRIBUTES
 from ttnn_jit.dialects.text_calls.text_attributes import name_of, symbol_of
 from ttnn_jit.dialects.upstream.rewriting.attributes_of_values import default_of
-from ttnn_jit.dialects.upstream.rewriting.rewriter import mesh_of
+from ttnn_jit.dialects.upstream.rewriting.rewriter import IR_VERSIONS, mesh_of
 from ttnn_jit.dialects.upstream.table_operations import named_operands, named_results
 from ttnn_jit.dialects.upstream.tables import OperationRow
 from ttnn_jit.frontend.ir.texts import entries_of, functions_in
@@ -288,8 +288,18 @@ class _OperationWriter:
         return next((each.type for each in values if isinstance(each.type, TensorType)), None)
 
     def callee(self, name: str) -> str:
-        """The function to which an attribute refers."""
-        found = self.attributes[name]
+        """The function to which an attribute refers.
+
+        Raises:
+            CompileError: There is no such attribute, as in forms of the op before the schema's version.
+        """
+        found = self.attributes.get(name)
+        if found is None:
+            version = next(each for each, number in IR_VERSIONS.items() if number == self.schema.version)
+            raise CompileError(
+                f"`{self.row.name}` has no `{name}`: a binary holds the op in its form of {version}",
+                help=f"lower the program to that form: `ttnn-jit opt --ir-version={version}`",
+            )
         assert isinstance(found, SymbolRefAttr)
         return symbol_of(found)
 

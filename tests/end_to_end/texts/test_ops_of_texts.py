@@ -43,6 +43,7 @@ OPS = {
     "int64 between int32": "ttir.clamp_tensor : 3x8xi64, 3x8xi32, 3x8xi32 -> 3x8xi32",
     "int64 and int32": "ttir.maximum : 3x8xi64, 3x8xi32 -> 3x8xi64",
     "int64 where": "ttir.where : 3x8xi1, 3x8xi64, 3x8xi64 -> 3x8xi64",
+    "where, with a condition of floats": "ttir.where : 3x8xf32, 3x8xf32, 3x8xf32 -> 3x8xf32",
     "int64 to float": "ttir.typecast : 3x8xi64 -> 3x8xf32",
     "padding that cuts": ("ttir.pad {padding = array<i32: 1, 0, -1, -2>, value = 2.0 : f32} : 3x8xf32 -> 4x5xf32"),
     "padding that only cuts": ("ttir.pad {padding = array<i32: 0, -1, 0, -2>, value = 2.0 : f32} : 3x8xf32 -> 2x6xf32"),

@@ -85,6 +85,22 @@ def test_masks_that_broadcast_are_added(sizes, keys, data):
     assert_near(attend(query, key, value, mask), attention(query, key, value, mask=mask.expand(whole)))
 
 
+@settings(max_examples=8, deadline=None)
+@given(
+    users=st.integers(1, 3), heads=st.integers(1, 4), keys=st.integers(1, 40), scale=st.sampled_from([None, 0.1, 3.0])
+)
+def test_a_mask_of_a_decode_is_added_to_scaled_scores(users, heads, keys, scale):
+    query, key, value = torch.randn(1, users, heads, 8), *(torch.randn(users, 1, keys, 8) for _ in range(2))
+    mask = torch.randn(users, 1, heads, keys) * 4
+
+    @jit
+    def attend(query, key, value, mask):
+        return DECODE(query, key, value, is_causal=False, attn_mask=mask, scale=scale)
+
+    want = attention(query[0].unsqueeze(2), key, value, mask=mask.transpose(1, 2), scale=scale)
+    assert_near(attend(query, key, value, mask), want[:, :, 0][None])
+
+
 @settings(max_examples=6, deadline=None)
 @given(sizes=SIZES, data=st.data())
 def test_a_sink_adds_its_weight_to_every_row(sizes, data):
