@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from tests.damage import damaged_json
 from ttnn_jit.specs.target import resolve_target
+from ttnn_jit.tools.ttrt.ttrt_logger import Logger
 
 TRACE = "Traceback"
 
@@ -69,6 +71,22 @@ def test_options_that_do_not_fit_are_refused_before_anything_is_written(ttrt, bi
     assert done.status == 1
     assert "error: no/such/folder/x.json: No such file or directory" in done.err
     assert not list(tmp_path.rglob("*.tmp"))
+
+
+def test_a_log_on_a_full_disk_costs_no_results(ttrt, binary):
+    done = ttrt("run", binary("two"), "--log-file", "/dev/full")
+    assert done.status == 1
+    assert done.err.count("\n") == 1
+    assert done.err.rstrip().endswith("ERROR - /dev/full: No space left on device; it has no further lines")
+    (record,) = json.loads(Path("run_results.json").read_text())
+    assert record["result"] == "pass"
+
+
+def test_a_log_takes_names_that_are_no_text(tmp_path):
+    log = Logger(str(tmp_path / "own.log"))
+    log.get_logger().info("%s", os.fsdecode(b"no\xff.ttnn"))
+    assert log.is_complete
+    assert "no\\udcff.ttnn" in (tmp_path / "own.log").read_text()
 
 
 def test_a_binary_of_another_version_says_what_it_is_and_what_to_do(ttrt, binary, monkeypatch):

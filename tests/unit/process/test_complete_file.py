@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import random
 import resource
+import signal
+import time
 from contextlib import contextmanager
 
 import pytest
 
 from ttnn_jit.process.complete_file import check_writable, complete_file, write_complete
+
+LONG = 1_000_000
 
 
 @contextmanager
@@ -36,6 +42,26 @@ def test_an_error_about_a_full_disk_names_the_file_and_keeps_the_old_one(tmp_pat
     assert str(error).endswith(f": '{path}'")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_process_that_is_killed_leaves_the_old_file_or_the_new_one(tmp_path):
+    """The writers are killed at random times, between parts and within them; the parts need many writes."""
+    draw, path, seen = random.Random(7), tmp_path / "file", set()
+    write_complete(path, [b"0" * LONG])
+    for _ in range(20):
+        child = os.fork()
+        if not child:
+            for number in itertools.count(1):
+                write_complete(path, [str(number % 10).encode() * (LONG // 100)] * 100)
+        time.sleep(draw.uniform(0.0, 0.01))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        found = path.read_bytes()
+        assert len(found) == LONG
+        assert len({*found}) == 1
+        seen.add(found[:1])
+    assert len(seen) > 1, "files were written"
+    assert all(each == path or each.suffix == ".tmp" for each in tmp_path.iterdir())
 
 
 def test_a_link_stays_a_link_to_the_file_that_is_written(tmp_path):

@@ -31,7 +31,7 @@ from ttnn_jit.module_builders.stablehlo.stablehlo_builder import StableHLOBuilde
 from ttnn_jit.module_builders.ttir.ttir_builder import TTIRBuilder
 from ttnn_jit.module_builders.ttnn.ttnn_builder import TTNNBuilder
 from ttnn_jit.ops.public_names import did_you_mean
-from ttnn_jit.process.complete_file import write_complete
+from ttnn_jit.process.complete_file import complete_file, write_complete
 from ttnn_jit.ttmlir import passes
 from ttnn_jit.ttmlir.mlir_contexts import Context
 from ttnn_jit.ttmlir.mlir_locations import Location
@@ -189,10 +189,12 @@ def _is_narrowed(module: Module, options: Sequence[str]) -> bool:
 
 
 def _save_python(path: Path, program: passes.EmittedPython) -> None:
-    """Writes a program, and beside it the constants that it loads."""
-    _save(path, program)
+    """Writes a program, and before it the constants beside it, which it loads."""
     if program.program.constants:
-        torch.save(dict(program.program.constants), path.with_suffix(".pt"))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with complete_file(path.with_suffix(".pt")) as file:
+            torch.save(dict(program.program.constants), file)
+    _save(path, program)
 
 
 def _printing(pipeline: Callable[..., Any], print_ir: bool | str) -> Callable[..., Any]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ttnn_jit.module_builders.base.metal_layouts import affine_map_from_lambda, get_metal_tensor_layout
 from ttnn_jit.module_builders.base.torch_types import TypeInfo
+from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.ttmlir import passes
 from ttnn_jit.ttmlir.mlir_operations import Module
 from ttnn_jit.ttmlir.mlir_values import Value
@@ -117,7 +118,7 @@ def run_ttir_pipeline(
     pipeline_fn(module, " ".join(options))
     if save_artifacts:
         Path(output_file_name).parent.mkdir(parents=True, exist_ok=True)
-        Path(output_file_name).write_text(str(module), encoding="utf-8")
+        write_complete(Path(output_file_name), [str(module).encode()])
     return module
 
 

@@ -18,6 +18,7 @@ from ttnn_jit.module_builders.base.builder_errors import (
 from ttnn_jit.module_builders.base.intermediate_verification import IntermediateVerification
 from ttnn_jit.module_builders.goldens.golden_map_tensor import GoldenMapTensor
 from ttnn_jit.module_builders.goldens.judged_outputs import chain_verdict, verdict_on
+from ttnn_jit.process.complete_file import complete_file, write_complete
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
 from ttnn_jit.ttmlir.ttmlir_runtime.submission import outputs_of
@@ -266,10 +267,11 @@ def write_artifacts(
     where.mkdir(parents=True, exist_ok=True)
     for name, parts in tensors.items():
         for device, each in parts.items():
-            torch.save(each, where / f"{name}_device_{device}.pt")
-    (where / "golden_report.json").write_text(json.dumps(report, indent=4), encoding="utf-8")
+            with complete_file(where / f"{name}_device_{device}.pt") as file:
+                torch.save(each, file)
+    write_complete(where / "golden_report.json", [json.dumps(report, indent=4).encode()])
     if memory is not None:
-        (where / "memory_report.json").write_text(json.dumps(memory, indent=4), encoding="utf-8")
+        write_complete(where / "memory_report.json", [json.dumps(memory, indent=4).encode()])
 
 
 __all__ = [

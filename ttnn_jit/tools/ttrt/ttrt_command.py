@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "ttrt") -> int:
         return 1
     except KeyboardInterrupt:
         return INTERRUPTED
-    return int(code)
+    return int(code) if instance.logger.is_complete else 1
 
 
 def parser_of(prog: str = "ttrt") -> argparse.ArgumentParser:

@@ -7,6 +7,7 @@ import logging
 import os
 import sys
 import weakref
+from contextlib import nullcontext, suppress
 
 from ttnn_jit.specs.options import log_level
 
@@ -29,6 +30,34 @@ def _close(log: logging.Logger) -> None:
         handler.close()
 
 
+class _LogFile(logging.FileHandler):
+    """The file of a log, which goes on without it once it cannot be written: a full disk costs no results."""
+
+    def __init__(self, file_name: str, log: logging.Logger) -> None:
+        super().__init__(file_name, mode="w", encoding="utf-8", errors="backslashreplace")
+        self._file_name, self._log = file_name, log
+        self.failure: OSError | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Writes a line, unless an earlier one failed."""
+        if self.failure is None:
+            super().emit(record)
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
+        """Says once, in the log itself, why the file is not written."""
+        error = sys.exc_info()[1]
+        if not isinstance(error, OSError):
+            super().handleError(record)
+            return
+        self.failure = error
+        self._log.error("%s: %s; it has no further lines", self._file_name, error.strerror)
+
+    def close(self) -> None:
+        """Closes the file; lines that it could not take are gone."""
+        with suppress(OSError) if self.failure else nullcontext():
+            super().close()
+
+
 class Logger:
     """A log of its own: two of them may write into two files.
 
@@ -43,13 +72,20 @@ class Logger:
     def __init__(self, file_name: str = "") -> None:
         self.file_name = file_name
         self._log = logging.Logger(f"ttrt.{next(_numbers)}", chosen_level())
+        self._file: _LogFile | None = None
         shown = logging.StreamHandler(sys.stderr)
         if file_name:
             shown.setLevel(logging.WARNING)
             # Opened now, so that a path that cannot be written is refused before anything runs.
-            self._add(logging.FileHandler(file_name, mode="w", encoding="utf-8"))
+            self._file = _LogFile(file_name, self._log)
+            self._add(self._file)
         self._add(shown)
         self._finalizer = weakref.finalize(self, _close, self._log)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the file took all lines."""
+        return self._file is None or self._file.failure is None
 
     def close(self) -> None:
         """Closes the file; nothing is logged afterwards."""

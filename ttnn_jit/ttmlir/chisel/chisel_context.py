@@ -14,6 +14,7 @@ from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.golden.comparison_checks import ChecksConfig
 from ttnn_jit.golden.comparison_recorder import ComparedCall, Finding, Follower, Recorder
 from ttnn_jit.golden.comparison_records import Mode, Status
+from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.ttmlir.chisel.chisel_callbacks import safely_checked
 from ttnn_jit.ttmlir.chisel.chisel_records import (
@@ -195,7 +196,7 @@ class ChiselContext(Follower):
         folder = Path(str(self.debug_chisel_dir))
         folder.mkdir(parents=True, exist_ok=True)
         stem = folder / f"binary_{binary.id}"
-        stem.with_suffix(".mlir").write_text(json.loads(binary.get_mlir_as_json())["source"], encoding="utf-8")
+        write_complete(stem.with_suffix(".mlir"), [json.loads(binary.get_mlir_as_json())["source"].encode()])
         try:
             binary.store(str(stem.with_suffix(".ttnn")))
         except TtnnJitError as error:  # the program goes on without the file

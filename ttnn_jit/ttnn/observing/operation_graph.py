@@ -12,6 +12,7 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.pytrees import leaves
+from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.ttnn.calling.foreign_operands import is_foreign
 from ttnn_jit.ttnn.observing.graph_nodes import Node
@@ -160,7 +161,7 @@ class OperationGraph:
                 f"a graph is written to a file that ends with {', '.join(forms)}, got {path.name!r}",
                 help="write .dot, and have graphviz make other pictures of it: `dot -Tpng`",
             )
-        path.write_text(forms[path.suffix](), encoding="utf-8")
+        write_complete(path, [forms[path.suffix]().encode()])
 
 
 def _described(tensor: Any) -> str:

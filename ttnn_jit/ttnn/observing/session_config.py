@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.dispatch.observers import start, stop
+from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.specs.checks import check_kind, shown
 from ttnn_jit.specs.options import config_overrides
 from ttnn_jit.ttnn.calling.host_function import host_function
@@ -280,7 +281,7 @@ def load_config_from_json_file(json_path: str | Path) -> None:
 def save_config_to_json_file(json_path: str | Path) -> None:
     """Write all settings to a JSON file (ttnn.save_config_to_json_file)."""
     config = {name: str(value) if isinstance(value, Path) else value for name, value in vars(_current()).items()}
-    Path(json_path).write_text(json.dumps(config, indent=4), encoding="utf-8")
+    write_complete(Path(json_path), [json.dumps(config, indent=4).encode()])
 
 
 CONFIG_PATH: Path | None = None
