@@ -273,6 +273,12 @@ def test_the_command_line_lowers_moves_and_runs_what_it_leaves(tmp_path, capsys)
     for each in (file, after):
         assert main(["run", str(each)]) == 0
         printed.append(capsys.readouterr().out)
+        assert main(["run", "--golden", str(each)]) == 1
+        told = capsys.readouterr().err
+        assert re.search(r"\.mlir:\d+:\d+: `d2m\.\w+` has no golden: texts of d2m run as a whole, not op by op", told)
+        assert "`ttnn-jit compare` compares it" in told
+    assert main(["compare", str(file), str(after)]) == 0
+    assert "equal" in capsys.readouterr().out
     assert printed[0] == printed[1]
     assert "tensor(" in printed[0]
     assert main(["opt", "--ttcore-register-device", "--d2m-allocate", str(file)]) == 1

@@ -12,6 +12,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ttnn_jit.compiler.texts.host_calls import HostCall
 from ttnn_jit.compiler.texts.text_programs import TextModule, require_as_many, zeros
+from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.op_calls import OpCall, read_op
 from ttnn_jit.dialects.text_calls.shards import check_devices, shard_tilings
@@ -21,6 +22,7 @@ from ttnn_jit.dialects.text_calls.traces_in_texts import TracedCall, executed_op
 from ttnn_jit.dialects.text_calls.uncomputed_ops import is_only_a_number, is_unread_call
 from ttnn_jit.events.listeners import LISTENERS, emit_since
 from ttnn_jit.events.run_events import Collective, Event, TensorInfo, TextOperation, tensor_info
+from ttnn_jit.frontend.ir.d2m_lowering import D2M_OPS
 from ttnn_jit.frontend.ir.lowering import is_host_call
 from ttnn_jit.ops.conversions.shardings import narrowed
 from ttnn_jit.ops.families.text_operation import Role
@@ -180,6 +182,7 @@ class SteppedRun:
             else:
                 yield from self._run_call(op, symbol_of(op.callee), op.operands)
             return
+        _check_runs_alone(op)
         read = read_op(op)
         role = read.operation.role
         if role is Role.ALLOCATES:
@@ -343,6 +346,20 @@ class SteppedRun:
 
     def _operands(self, read: OpCall) -> dict[SSAValue, OnDevices]:
         return {each: self.values[each] for each in dict.fromkeys(read.operands) if is_tensor(each.type)}
+
+
+def _check_runs_alone(op: Operation) -> None:
+    """Refuses operations of d2m, whose kernels write what others make; TTIR has the meaning of none of them.
+
+    Raises:
+        CompileError: It is one.
+    """
+    if op.name in D2M_OPS:
+        raise CompileError(
+            f"`{op.name}` has no golden: texts of d2m run as a whole, not op by op",
+            location=location_of(op),
+            help="`ttnn-jit run` without `--golden` runs it; `ttnn-jit compare` compares it with the text before it",
+        )
 
 
 def _release_idle() -> None:
