@@ -236,6 +236,10 @@ def test_a_pass_that_is_not_run_is_refused_by_name_with_the_reason(name, tmp_pat
         (f"{PIPELINE}{{mesh-shape=a}}", "'a' is no value of it"),
         ("ttcore-register-device{mesh-topology=star}", "it is ring, linear, disabled"),
         (f"{PIPELINE}{{enable-const-eval=maybe}}", "'maybe' is no value of it: it is true or false"),
+        (f"{PIPELINE}{{override-conv3d-config=a=t_out_block#1:wide#2}}", "'wide#2' is no block of a `conv3d`"),
+        (f"{PIPELINE}{{override-conv3d-config=a=c_in_block#x}}", "'c_in_block#x' is no block of a `conv3d`"),
+        (f"{PIPELINE}{{override-conv3d-config=a}}", "'' is no block of a `conv3d`"),
+        (f"{PIPELINE}{{override-conv3d-config=a=weights_dtype#bf16}}", "takes no `weights_dtype` here"),
         (f"{PIPELINE}{{enable-nothing=true}}", "has no option `enable-nothing`"),
         ("ttcore-register-device{mock-system-desc-arch=grayskull}", "it is wormhole_b0 or blackhole"),
         ("ttnn-layout{ir-version=2024-01}", "the versions are 2025-12, 2026-08"),
@@ -246,6 +250,12 @@ def test_a_wrong_option_is_refused_by_name(passes, said):
     name, _, options = passes.partition("{")
     with pytest.raises(ArgumentError, match=re.escape(said)):
         text_passes(name, options.removesuffix("}"))
+
+
+def test_blocks_of_convolutions_change_no_pass():
+    chosen = "override-conv3d-config=one=c_in_block#64:t_out_block#2,two=h_out_block#1"
+    with_blocks, without = (text_passes(PIPELINE, each) for each in (f"optimization-level=1 {chosen}", ""))
+    assert with_blocks == without
 
 
 def test_an_option_that_is_refused_may_be_off():

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ttnn_jit.diagnostics.errors import ArgumentError, RefusalError
 from ttnn_jit.transforms.texts.passes.canonicalize_texts import CanonicalizeText
 from ttnn_jit.transforms.texts.passes.const_eval_hoist_transform import ConstEvalHoistTransform
 from ttnn_jit.transforms.texts.passes.inline_texts import InlineText
@@ -48,7 +49,6 @@ _REFUSED: Mapping[str, str] = {
     "insert-memreconfig": _NO_OPTIMIZER,
     "override-output-layout": _NO_OPTIMIZER,
     "override-conv2d-config": _NO_OPTIMIZER,
-    "override-conv3d-config": _NO_OPTIMIZER,
     "row-major-enabled": _NO_OPTIMIZER,
     "enable-create-d2m-subgraphs": _NO_OPTIMIZER,
     "enable-ttnn-decomposition-pass": "it goes around what the chip's kernels do not take",
@@ -57,6 +57,9 @@ _REFUSED: Mapping[str, str] = {
     "enable-cpu-hoisted-const-eval": "functions of the host are LLVM code there",
     "ttnn-perf-metrics-enabled": "it describes a chip's memory traffic",
 }
+
+
+_BLOCKS_OF_CONV3D = tuple(f"{each}_block" for each in ("t_out", "w_out", "h_out", "c_out", "c_in"))
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,8 @@ class CommonOptions(TextPipeline):
         memreconfig_enabled, max_legal_layouts, tensor_l1_usage_cap, disable_workarounds, enable_layout_workaround_pass,
             enable_decomposition_workaround_pass, enable_ttnn_decomposition_pass, max_fallback_attempts,
             enable_dram_space_saving_optimization_pass: read by passes that do not run here; accepted, without effect.
+        override_conv3d_config: How large blocks of `conv3d` the optimizer of a chip chooses for ops of given locations,
+            as `loc=c_in_block#64:t_out_block#2,loc2=...`; accepted, without effect. Another type of weights is refused.
         compute_cfg_math_fidelity, compute_cfg_fp32_dest_acc_en, compute_cfg_math_approx_mode,
             compute_cfg_packer_l1_acc, compute_cfg_dst_full_sync_en: how a chip's kernels compute; accepted, without
             effect on a CPU.
@@ -106,11 +111,31 @@ class CommonOptions(TextPipeline):
     enable_ttnn_decomposition_pass: bool = True
     enable_dram_space_saving_optimization_pass: bool = False
     max_fallback_attempts: int = 0
+    override_conv3d_config: str = ""
     compute_cfg_math_fidelity: str = ""
     compute_cfg_fp32_dest_acc_en: bool = False
     compute_cfg_math_approx_mode: bool = False
     compute_cfg_packer_l1_acc: bool = False
     compute_cfg_dst_full_sync_en: bool = False
+
+    def __post_init__(self) -> None:
+        """Checks the version, and that no block of a convolution is misspelled.
+
+        Raises:
+            ArgumentError: A config of `conv3d` is none.
+            RefusalError: One has a type of weights.
+        """
+        super().__post_init__()
+        for config in filter(None, self.override_conv3d_config.split(",")):
+            for stated in config.partition("=")[2].split(":"):
+                name, _, value = stated.partition("#")
+                if name == "weights_dtype":
+                    raise RefusalError(f"`override-conv3d-config` takes no `weights_dtype` here: {_NO_CHANGE}")
+                if name not in _BLOCKS_OF_CONV3D or not value.isdecimal():
+                    raise ArgumentError(
+                        f"`override-conv3d-config={self.override_conv3d_config}`: {stated!r} is no block of a `conv3d`",
+                        help=f"it is `location=name#number:...`, of {', '.join(_BLOCKS_OF_CONV3D)}",
+                    )
 
     def before_hoisting(self) -> tuple[TextPass, ...]:
         """The passes over TTIR."""
