@@ -289,7 +289,9 @@ class _OperationWriter:
 
     def callee(self, name: str) -> str:
         """The function to which an attribute refers."""
-        found = self.attributes[name]
+        found = self.attributes.get(name)
+        if found is None:
+            raise CompileError(f"a binary has no `{name_of(self.op)}` without `{name}`", help=_NEWEST_FORM)
         assert isinstance(found, SymbolRefAttr)
         return symbol_of(found)
 
@@ -299,6 +301,9 @@ class _OperationWriter:
         if callee not in self.program.module.indices:
             raise CompileError(f"a binary has no program for @{callee}, which has no body")
         return self.program.module.indices[callee]
+
+
+_NEWEST_FORM = "binaries are those of August 2026: make the text with `--ir-version 2026-08`"
 
 
 def _fitting_row(schema_: Schema, op: Operation, table: OperationTable) -> OperationRow:

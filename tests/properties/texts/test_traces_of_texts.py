@@ -226,7 +226,7 @@ MODEL = """func.func @main(%x: tensor<4x32xf32> {ttcore.argument_type = #ttcore.
 @pytest.mark.parametrize("kept", ["enable-const-eval=true", "enable-const-eval=false"])
 @pytest.mark.parametrize("version", ["2025-12", "2026-08"])
 @pytest.mark.parametrize("pipeline", ["ttir-to-ttnn-runtime-pipeline", "ttir-to-ttnn-common-pipeline"])
-def test_a_model_that_is_hoisted_into_a_trace_has_the_same_results(tmp_path, version, kept, pipeline):
+def test_a_model_that_is_hoisted_into_a_trace_has_the_same_results(tmp_path, capsys, version, kept, pipeline):
     module = parse_upstream(MODEL)
     for each in text_passes(pipeline, f"enable-trace=true {kept}", ir_version=version):
         each.apply(None, module)
@@ -240,12 +240,13 @@ def test_a_model_that_is_hoisted_into_a_trace_has_the_same_results(tmp_path, ver
     cache[:, :, 2] = inputs[3][:, :, 0]
     wanted = [inputs[0] @ -inputs[1], inputs[0].relu(), cache]
     found = [results_of(parse_texts(text, "traced.mlir")[0], inputs)[0]]
-    if version == "2026-08" and "runtime" in pipeline:
-        (tmp_path / "traced.mlir").write_text(text)
-        assert (
-            main(["translate", "--ttnn-to-flatbuffer", str(tmp_path / "traced.mlir"), "-o", str(tmp_path / "b.ttnn")])
-            == 0
-        )
+    (tmp_path / "traced.mlir").write_text(text)
+    written = main(["translate", "--ttnn-to-flatbuffer", str(tmp_path / "traced.mlir"), "-o", str(tmp_path / "b.ttnn")])
+    if version == "2025-12":
+        assert written == 1
+        assert "without `allocate_slots_callee`" in capsys.readouterr().err
+    elif "runtime" in pipeline:
+        assert written == 0
         found.append(
             [each for (each,) in outputs_of(Binary.load(str(tmp_path / "b.ttnn")), 0, [[each] for each in inputs])]
         )
