@@ -75,12 +75,11 @@ def run_bounded(file: Path, folder: Path, seconds: int) -> Outcome:
     """As `run_test`; a test over a bound does not run, and its failure is one of `OVER_BOUNDS`."""
     try:
         with bounded_time(seconds):
-            outcome = run_test(file, folder)
+            return run_test(file, folder)
     except TooSlowError:
         return _over_bound(file, TOO_SLOW)
     except MemoryError:
         return _over_bound(file, TOO_LARGE)
-    return _over_bound(file, TOO_LARGE) if is_too_large(outcome.failure) else outcome
 
 
 def _over_bound(file: Path, failure: str) -> Outcome:
@@ -208,15 +207,21 @@ def _run(words: Sequence[str], stdin: bytes) -> tuple[bytes, str]:
         with target[0].open(target[1]) as stream:
             stream.write(output)
         output = b""
+    return output, _problem(words, status, said, refused=refused)
+
+
+def _problem(words: Sequence[str], status: int, said: str, *, refused: bool) -> str:
+    """Why the end of a command is not what the test says; "" if it is."""
     wrong = (status == 0) if refused else (status != 0)
-    # Status 2 is a wrong command line, 3 a crash: neither is the error that a test under `not` expects; nor is it that
-    # there is no memory.
-    if wrong or (words[0] in _TOOLS and (status in {2, 3} or (status and is_too_large(said)))):
-        if status == 0:
-            return output, f"accepted, and the test expects an error [{words[0]}]"
-        line = next((each for each in said.splitlines() if each.strip()), f"status {status}")
-        return output, _reason(line, words)
-    return output, ""
+    if status and words[0] in _TOOLS and is_too_large(said):
+        return TOO_LARGE
+    # Status 2 is a wrong command line, 3 a crash: neither is the error that a test under `not` expects.
+    if not wrong and not (status in {2, 3} and words[0] in _TOOLS):
+        return ""
+    if status == 0:
+        return f"accepted, and the test expects an error [{words[0]}]"
+    lines = [each for each in said.splitlines() if each.strip()] or [f"status {status}"]
+    return _reason(next((each for each in lines if "error" in each.lower()), lines[0]), words)
 
 
 def _said_by(words: Sequence[str], stdin: bytes | str) -> tuple[int, bytes, str]:

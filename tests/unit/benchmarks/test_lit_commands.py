@@ -79,7 +79,7 @@ def allocate(_):
 
 
 def without_memory(_):
-    sys.stderr.write("error: this process gets no more memory (MemoryError)\n")
+    sys.stderr.write("INFO - a binary runs\\nerror: this process gets no more memory (MemoryError)\n")
     return 1
 
 
