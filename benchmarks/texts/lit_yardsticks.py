@@ -96,13 +96,14 @@ def measured(files: Sequence[Path], options: argparse.Namespace) -> dict[str, Co
 
     groups: dict[str, Counts] = {}
     for file in track(files, options.tree.name, console=Console(file=sys.stderr)):
-        gc.collect()  # tensors of the test before may be in cycles
+        text = file.read_text(encoding="utf-8", errors="replace")
+        if options.execute or "ttrt" in text:
+            gc.collect()  # tensors of the tests before may be in cycles
         with tempfile.TemporaryDirectory() as folder:
             outcome = run_bounded(file, Path(folder), options.seconds)
             said = [execute_binary(each, options.seconds) for each in outcome.binaries if options.execute]
             execution = "; ".join(filter(None, said)) if said else None
-        kind = kind_of(file.read_text(encoding="utf-8", errors="replace"))
-        groups.setdefault(kind, Counts()).add(outcome, str(file.relative_to(options.tree)), execution)
+        groups.setdefault(kind_of(text), Counts()).add(outcome, str(file.relative_to(options.tree)), execution)
     return groups
 
 
