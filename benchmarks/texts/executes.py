@@ -17,18 +17,25 @@ from __future__ import annotations
 import argparse
 import gc
 import re
-import resource
-import signal
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from types import FrameType
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
 
+from benchmarks.texts.bounds import (
+    OVER_BOUNDS,
+    TOO_LARGE,
+    TOO_SLOW,
+    TooSlowError,
+    add_bounds,
+    bound_memory,
+    bounded_time,
+    is_too_large,
+)
 from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.dialects.text_calls.op_calls import declared_name
@@ -83,10 +90,6 @@ def _dialect_of(dialects: set[str]) -> str | None:
     return "ttnn" if "ttnn" in dialects else "ttir"
 
 
-class TooSlowError(BaseException):
-    """A module that took more CPU time than `--seconds`, however busy the machine is; no error of a golden."""
-
-
 def has_collectives(modules: Iterable[ModuleOp]) -> bool:
     """Whether an op is declared to exchange data of devices, or to run on their shards."""
     declared = (text_operations().get(declared_name(op)) for module in modules for op in module.walk())
@@ -123,10 +126,6 @@ def _run(module: TextModule, name: str) -> None:
             raise AssertionError(f"{compared.op.name} is not its golden: {compared.failures[0]}")
 
 
-def _interrupt(_signal: int, _frame: FrameType | None) -> None:
-    raise TooSlowError("too slow")
-
-
 class Outcome(NamedTuple):
     """What became of a module.
 
@@ -146,7 +145,7 @@ class Outcome(NamedTuple):
         return self.reason if self.reason in KINDS else "fails"
 
 
-KINDS = ("executes", "fails", "too large", "too slow")
+KINDS = ("executes", "fails", *OVER_BOUNDS)
 _SHARES = {True: "with collectives", False: "without", None: "not parsed"}
 
 
@@ -156,15 +155,13 @@ def main() -> None:
     parser.add_argument("tree", type=Path)
     parser.add_argument("--only", default="", help="only files whose path contains this")
     parser.add_argument("--dialect", choices=DIALECTS)
-    parser.add_argument("--gigabytes", type=float, default=4.0, help="modules that need more are reported apart")
+    add_bounds(parser, "modules")
     parser.add_argument("--after", type=Path, help="an output of --verbose: modules in it without --again are not run")
-    parser.add_argument("--again", default="too large", help="the beginning of an outcome; not-executes: all others")
-    parser.add_argument("--seconds", type=int, default=60, help="modules that take more CPU time are reported apart")
+    parser.add_argument("--again", default=TOO_LARGE, help="the beginning of an outcome; not-executes: all others")
     parser.add_argument("--part", default="0/1", help="I/N: every Nth module from the Ith on")
     parser.add_argument("--verbose", action="store_true", help="print the outcome of every module")
     options = parser.parse_args()
-    signal.signal(signal.SIGPROF, _interrupt)
-    resource.setrlimit(resource.RLIMIT_DATA, (int(options.gigabytes * 10**9),) * 2)
+    bound_memory(options.gigabytes)
     known = {} if options.after is None else _read_outcomes(options.after)
     first, step = map(int, options.part.split("/"))
     chosen = [each for each in pieces(options.tree) if options.only in each.place]
@@ -213,33 +210,27 @@ def _counted(outcomes: Sequence[Outcome]) -> str:
     return f"{len(outcomes)} modules: {kinds} ({100 * counts['executes'] / len(outcomes):.1f} %)"
 
 
-_NO_MEMORY = ("allocate memory", "no memory for a block", "MemoryError")
-"""What torch, tensors of this package and Python say; a golden without memory fails with the text of its error."""
-
-
 def _reason(error: Exception) -> str:
     """Why a module fails, in a line; `too large` if there was no memory for it."""
     said = error.message if isinstance(error, TtnnJitError) else str(error)
     reason = f"{type(error).__name__}: {said}".replace("\n", " ")
-    return "too large" if any(each in reason for each in _NO_MEMORY) else reason[:300]
+    return TOO_LARGE if is_too_large(reason) else reason[:300]
 
 
 def _outcome(piece: Piece, limit: int) -> Outcome:
     begin = time.process_time()
     collectives = None
     gc.collect()  # tensors of the module before may be in cycles
-    signal.setitimer(signal.ITIMER_PROF, limit)
     try:
-        modules = parse_texts(piece.text, piece.place)
-        collectives = has_collectives(modules)
-        executed(piece, modules)
+        with bounded_time(limit):
+            modules = parse_texts(piece.text, piece.place)
+            collectives = has_collectives(modules)
+            executed(piece, modules)
         reason = "executes"
     except TooSlowError:
-        reason = "too slow"
+        reason = TOO_SLOW
     except Exception as error:  # noqa: BLE001 - any failure is an outcome of this yardstick
         reason = _reason(error)
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
     return Outcome(reason, time.process_time() - begin, collectives)
 
 

@@ -8,18 +8,18 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.texts.bounds import TOO_LARGE, TOO_SLOW, TooSlowError, bounded_time, is_too_large
 from ttnn_jit.tools.cli import main as ttnn_jit_main
 from ttnn_jit.tools.cli import opt_main
 
-SECONDS = 20
-"""The processor time that a command may take."""
+PROGRAM_SECONDS = 120
+"""How long another program may take; it is no part of this process, whose CPU time is bounded."""
 
 PROGRAMS = frozenset({"rm", "mkdir", "cat", "diff", "grep", "[", "true", "llvm-nm", "wc", "count", "test", "echo"})
 """What tests start beside tools of tt-mlir."""
@@ -71,6 +71,22 @@ def skip_reason(text: str) -> str:
     return ""
 
 
+def run_bounded(file: Path, folder: Path, seconds: int) -> Outcome:
+    """As `run_test`; a test over a bound does not run, and its failure is one of `OVER_BOUNDS`."""
+    try:
+        with bounded_time(seconds):
+            return run_test(file, folder)
+    except TooSlowError:
+        return _over_bound(file, TOO_SLOW)
+    except MemoryError:
+        return _over_bound(file, TOO_LARGE)
+
+
+def _over_bound(file: Path, failure: str) -> Outcome:
+    commands = commands_of(file.read_text(encoding="utf-8", errors="replace"))
+    return Outcome(" ".join(commands).count("FileCheck"), ran=False, failure=failure)
+
+
 def run_test(file: Path, folder: Path) -> Outcome:
     """Runs the commands of a test; its outputs go to `folder`."""
     commands = commands_of(file.read_text(encoding="utf-8", errors="replace"))
@@ -91,9 +107,15 @@ def _is_binary(file: Path) -> bool:
         return stream.read(12)[8:12] in {b"TTNN", b"TTM0", b"TTMX", b"TTM "}
 
 
-def execute_binary(file: Path) -> str:
-    """Why `ttnn-jit run` does not execute a binary on random inputs; "" if it does."""
-    status, _, said = _captured(lambda: ttnn_jit_main(["run", str(file)]), b"")
+def execute_binary(file: Path, seconds: int) -> str:
+    """Why `ttnn-jit run` does not execute a binary on random inputs in so much CPU time; "" if it does."""
+    try:
+        with bounded_time(seconds):
+            status, _, said = _captured(lambda: ttnn_jit_main(["run", str(file)]), b"")
+    except TooSlowError:
+        return TOO_SLOW
+    if status and is_too_large(said):
+        return TOO_LARGE
     line = next((each for each in said.splitlines() if each.strip()), f"status {status}")
     return "" if status == 0 else _reason(line, ["execute"])
 
@@ -185,14 +207,21 @@ def _run(words: Sequence[str], stdin: bytes) -> tuple[bytes, str]:
         with target[0].open(target[1]) as stream:
             stream.write(output)
         output = b""
+    return output, _problem(words, status, said, refused=refused)
+
+
+def _problem(words: Sequence[str], status: int, said: str, *, refused: bool) -> str:
+    """Why the end of a command is not what the test says; "" if it is."""
     wrong = (status == 0) if refused else (status != 0)
+    if status and words[0] in _TOOLS and is_too_large(said):
+        return TOO_LARGE
     # Status 2 is a wrong command line, 3 a crash: neither is the error that a test under `not` expects.
-    if wrong or (status in {2, 3} and words[0] in _TOOLS):
-        if status == 0:
-            return output, f"accepted, and the test expects an error [{words[0]}]"
-        line = next((each for each in said.splitlines() if each.strip()), f"status {status}")
-        return output, _reason(line, words)
-    return output, ""
+    if not wrong and not (status in {2, 3} and words[0] in _TOOLS):
+        return ""
+    if status == 0:
+        return f"accepted, and the test expects an error [{words[0]}]"
+    lines = [each for each in said.splitlines() if each.strip()] or [f"status {status}"]
+    return _reason(next((each for each in lines if "error" in each.lower()), lines[0]), words)
 
 
 def _said_by(words: Sequence[str], stdin: bytes | str) -> tuple[int, bytes, str]:
@@ -204,9 +233,21 @@ def _said_by(words: Sequence[str], stdin: bytes | str) -> tuple[int, bytes, str]
         return 3, b"", f"no command `{words[0]}` here"
     if shutil.which(words[0]) is None:
         return 3, b"", f"no program `{words[0]}` on this machine"
-    done = subprocess.run(list(words), input=given, capture_output=True, timeout=6 * SECONDS, check=False)
+    done = _program(words, given)
     said = done.stderr.decode(errors="replace")
     return done.returncode, done.stdout, said or (f"{words[0]}: status {done.returncode}" if done.returncode else "")
+
+
+def _program(words: Sequence[str], stdin: bytes) -> subprocess.CompletedProcess[bytes]:
+    """Another program than those of tt-mlir, ended.
+
+    Raises:
+        TooSlowError: It takes more than `PROGRAM_SECONDS`.
+    """
+    try:
+        return subprocess.run(list(words), input=stdin, capture_output=True, timeout=PROGRAM_SECONDS, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise TooSlowError(TOO_SLOW) from error
 
 
 _TOOLS: dict[str, Callable[[list[str]], int]] = {
@@ -226,32 +267,22 @@ def _captured(command: Callable[[], int], stdin: bytes) -> tuple[int, bytes, str
     out, err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True), io.StringIO()
     before = sys.stdin
     sys.stdin = io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8")
-    signal.signal(signal.SIGPROF, _timed_out)
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             status = command()
         status = 3 if INTERNAL in err.getvalue() else status
-    except TimeoutError:
-        status, err = 1, io.StringIO(f"slower than {SECONDS} s")
     except SystemExit as exit_:
         status = int(exit_.code or 0)
     except Exception as error:  # noqa: BLE001 - a crash is counted, not hidden
         status, err = 3, io.StringIO(f"crash: {type(error).__name__}: {error}")
     finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
         sys.stdin = before
     return status, out.buffer.getvalue(), err.getvalue()  # type: ignore[attr-defined]
 
 
-def _timed_out(*_: object) -> None:
-    raise TimeoutError
-
-
 def _check(arguments: Sequence[str], stdin: bytes) -> str:
     """What FileCheck says; "" if it accepts."""
-    command = [file_check(), *arguments]
-    done = subprocess.run(command, input=stdin, capture_output=True, timeout=6 * SECONDS, check=False)
+    done = _program([file_check(), *arguments], stdin)
     if done.returncode == 0:
         return ""
     said = done.stderr.decode(errors="replace")

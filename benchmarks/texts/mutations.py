@@ -29,7 +29,7 @@ from typing import Any
 
 import torch
 
-from benchmarks.texts.executes import TooSlowError
+from benchmarks.texts.bounds import TooSlowError
 from benchmarks.texts.text_yardsticks import modules_of
 from tests.guarded import Guarded
 from ttnn_jit.codegen.images.kernel_images import KernelImages

@@ -24,7 +24,8 @@ from typing import Any
 
 import torch
 
-from benchmarks.texts.executes import DIALECTS, Piece, TooSlowError, pieces
+from benchmarks.texts.bounds import TooSlowError
+from benchmarks.texts.executes import DIALECTS, Piece, pieces
 from benchmarks.texts.passes_keep_results import disagreement
 from ttnn_jit import ttnn
 from ttnn_jit.compiler.texts.text_programs import TextModule

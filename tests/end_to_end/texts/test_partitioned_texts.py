@@ -236,3 +236,29 @@ def test_collectives_of_a_text_without_shardings_stay():
     found = converted(bare, "stablehlo-pipeline")
     assert "collective_permute" in found
     assert "manual_computation" not in found
+
+
+@pytest.mark.parametrize(
+    ("sharding", "mask", "part"),
+    [
+        ('[{"x"}, {}, {}]', "", "1x6x8"),
+        ('[{}, {"x"}, {}]', "", "2x6x8"),
+        ('[{"x"}, {}, {}]', "2x6x6", "1x6x8"),
+        ('[{"x"}, {}, {}]', "2x1x6x6", "2x6x8"),
+    ],
+)
+def test_attention_without_a_dimension_of_heads_is_cut_along_batches(sharding, mask, part):
+    given, more, types = ("", "", "") if not mask else (f", %m: tensor<{mask}xf32>", ", %m", f", tensor<{mask}xf32>")
+    found = converted(
+        f"""sdy.mesh @mesh = <["x"=2]>
+    func.func @main(%q: tensor<2x6x8xf32> {{sdy.sharding = #sdy.sharding<@mesh, {sharding}>}}{given})
+        -> tensor<2x6x8xf32> {{
+      %0 = stablehlo.custom_call @tt.scaled_dot_product_attention(%q, %q, %q{more}) {{mhlo.frontend_attributes =
+          {{is_causal = "False"}}}} : (tensor<2x6x8xf32>, tensor<2x6x8xf32>, tensor<2x6x8xf32>{types})
+          -> tensor<2x6x8xf32>
+      return %0 : tensor<2x6x8xf32>
+    }}""",
+        "stablehlo-pipeline",
+    )
+    assert re.search(rf"@tt.scaled_dot.* : \(tensor<{part}xf32>.*-> tensor<{part}xf32>", found)
+    assert ("all_gather" in found) == (part == "2x6x8")

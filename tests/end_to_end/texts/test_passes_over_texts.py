@@ -490,3 +490,11 @@ def test_what_rules_of_ttnn_ask_is_what_conversions_write(op, results_of_op, ope
     before, inputs = results(text, [1 + torch.rand([*map(int, re.findall(r"(\d+)x", each))]) for each in operands])
     after, _ = results(passed(text, PIPELINE, "2026-08"), inputs)
     torch.testing.assert_close(after[0], before[0], rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("read", ['"ttir.neg"(%0) : (T)', '"ttir.add"(%x, %0) : (T, T)'])
+def test_an_empty_tensor_that_is_the_last_operand_and_no_destination_is_one_of_ttnn(read):
+    text = f"func.func @f(%x: T) -> T {{ %0 = ttir.empty() : T %1 = {read} -> T return %1 : T }}"
+    lowered = passed(text.replace("T", "tensor<32x32xf32>"), PIPELINE)
+    assert "ttnn.empty" in lowered
+    assert "ttir." not in lowered

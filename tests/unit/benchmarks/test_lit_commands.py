@@ -1,13 +1,18 @@
 """Commands of lit tests: substitutions, features, pipes, what counts as run; the template for lit that users copy."""
 
+import argparse
 import runpy
 import sys
 import types
 from pathlib import Path
 
 import pytest
+import torch
 
-from benchmarks.texts.lit_commands import commands_of, run_test, skip_reason, substituted
+from benchmarks.texts import lit_commands
+from benchmarks.texts.bounds import TOO_LARGE, TOO_SLOW
+from benchmarks.texts.lit_commands import commands_of, execute_binary, run_test, skip_reason, substituted
+from benchmarks.texts.lit_yardsticks import measured
 
 DOCS = Path(__file__).parents[3] / "docs"
 ADD = """func.func @f(%a: tensor<64x64xbf16>) -> tensor<64x64xbf16> {
@@ -62,6 +67,31 @@ def test_an_unknown_option_is_not_the_error_that_a_test_expects(tmp_path):
     assert "unknown option" in outcome(tmp_path, ["not ttmlir-opt --no-such-pass %s"]).failure
     assert "accepted" in outcome(tmp_path, ["not ttmlir-opt %s"]).failure
     assert "status 1" in outcome(tmp_path, ["ttmlir-opt %s -o %t && grep nothing %t"]).failure
+
+
+def spin(_):
+    while True:
+        pass
+
+
+def allocate(_):
+    torch.empty(2**60)
+
+
+def without_memory(_):
+    sys.stderr.write("INFO - a binary runs\\nerror: this process gets no more memory (MemoryError)\n")
+    return 1
+
+
+@pytest.mark.parametrize(("tool", "bound"), [(spin, TOO_SLOW), (allocate, TOO_LARGE), (without_memory, TOO_LARGE)])
+def test_a_test_over_a_bound_does_not_run_and_is_counted_apart(tmp_path, monkeypatch, tool, bound):
+    monkeypatch.setitem(lit_commands._TOOLS, "ttmlir-opt", tool)
+    monkeypatch.setattr(lit_commands, "ttnn_jit_main", tool)
+    file = tmp_path / "test.mlir"
+    file.write_text("// RUN: not ttmlir-opt %s | FileCheck %s\n" + ADD)
+    counts = measured([file], argparse.Namespace(tree=tmp_path, seconds=1, execute=False))
+    assert [str(each) for each in counts.values()] == [f"1 tests, 0 run, 1 {bound}; 0 of 1 with FileCheck hold"]
+    assert execute_binary(file, 1) == bound
 
 
 def test_the_template_for_lit_gives_tools_features_and_the_system(monkeypatch):

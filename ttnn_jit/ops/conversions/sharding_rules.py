@@ -176,10 +176,19 @@ def trained(call: Any, operands: Shapes, results: Shapes) -> ShardingRule:
 
 
 def attended(_call: Any, operands: Shapes, results: Shapes) -> ShardingRule:
-    """Of an attention: batches and heads are cut; heads of keys serve equally many of queries. With a sink, batches."""
+    """Of an attention: batches and heads are cut; heads of keys serve equally many of queries. With a sink, batches.
+
+    Without a dimension of heads batches are cut that all tensors have, and with a mask of another rank nothing.
+    """
     query, key, *_ = operands
     factors = Factors()
     batch = (factors.new(query[0]),)
+    if len(query) != 4:
+        if key[0] != query[0] or any(len(mask) != len(query) for mask in operands[3:4]):
+            return factors.rule([*map(whole, operands)], [*map(whole, results)])
+        rows = (batch, *[()] * (len(query) - 1))
+        mask = [rows if shape[0] == query[0] else whole(shape) for shape in operands[3:4]]
+        return factors.rule([rows, rows, rows, *mask, *map(whole, operands[4:])], [rows] * len(results))
     serving = (factors.new(key[1]),) if len(operands) < 5 and query[1] % key[1] == 0 else ()
     heads = (*serving, factors.new(query[1] // key[1])) if serving else ()
     asked = (batch, heads, (), ())

@@ -12,8 +12,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from ttnn_jit.dialects.region_loops import refusal
-from ttnn_jit.dialects.ttcore import system_desc_of
-from ttnn_jit.dialects.upstream.rewriting.made_attributes import dense_i64, parsed
+from ttnn_jit.dialects.ttcore import GridAttr, TileType, system_desc_of
+from ttnn_jit.dialects.upstream.rewriting.made_attributes import dense_i64, parsed, parsed_type
 from ttnn_jit.dialects.upstream.rewriting.rewriter import AUGUST, Rewriter
 from ttnn_jit.dialects.upstream.table_operations import named_operands
 from ttnn_jit.dialects.writing.editing import erase
@@ -26,17 +26,22 @@ _NOC_OF_CORE = {0: "noc1", 1: "noc0"}
 
 
 def lower_launches(module: ModuleOp) -> None:
-    """Replaces every launch and allocation of a module.
+    """Replaces every launch and allocation of a module; the regions of a `d2m.spatial` are one program.
 
     Raises:
-        CompileError: A launch names no kernel functions, or a kernel that there is not, or an operation of d2m is left.
+        CompileError: A launch names no kernel functions, or a kernel that there is not, it connects chips, or an
+            operation of d2m is left.
     """
     kernels = {each.sym_name.data: each for each in module.walk() if isinstance(each, FuncOp)}
     workers = system_desc_of(module).grid
     rewriter = Rewriter(AUGUST)
-    for op in [*module.walk()]:
-        if op.name == "d2m.generic":
-            _Launch(op, kernels, workers, rewriter).replace()
+    launching = [each for each in module.walk() if each.name in {"d2m.generic", "d2m.spatial"}]
+    for op in [each for each in launching if not _is_in_spatial(each)]:
+        program = _Program(kernels, workers)
+        for launch in _launches(op):
+            program.add(launch)
+        program.replace(op, rewriter)
+    _lower_semaphores(module, rewriter)
     for op in [*module.walk()]:
         if isinstance(op, memref.AllocOp) and "address" in op.attributes:
             properties = {"address": op.attributes["address"]}
@@ -48,53 +53,138 @@ def lower_launches(module: ModuleOp) -> None:
     require_converted(module.walk(), "d2m")
 
 
+def _lower_semaphores(module: ModuleOp, rewriter: Rewriter) -> None:
+    """Replaces what makes and resets semaphores, and erases views that launches have read through."""
+    for op in [*module.walk()]:
+        if op.name in _SEMAPHORES:
+            _write_semaphore(op, rewriter)
+        elif op.name == "d2m.reset_global_semaphore":
+            given, value = {"semaphore": op.operands[0]}, {"value": op.properties["value"]}
+            rewriter.create("ttmetal.reset_global_semaphore", given, value, [], op)
+            erase(op)
+        elif op.name == "d2m.view_layout" and op.results[0].first_use is None:
+            erase(op)
+
+
+_SEMAPHORES = {"d2m.create_global_semaphore": "value", "d2m.create_local_semaphore": "initialValue"}
+"""The operation that makes a semaphore -> its attribute of the first value."""
+
+
+def _write_semaphore(op: Operation, rewriter: Rewriter) -> None:
+    """Makes a semaphore of TTMetal: a global one lies where its buffer does, on the cores of the buffer's grid."""
+    name = op.name.removeprefix("d2m.create_")
+    properties = {"initial_value": op.properties.get(_SEMAPHORES[op.name])}
+    if op.operands:
+        buffer = op.operands[0]
+        address = buffer.owner.attributes.get("address") if isinstance(buffer.owner, memref.AllocOp) else None
+        if address is None:
+            raise refusal(op, "its buffer has no address")
+        assert isinstance(buffer.type, MemRefType)
+        rows, columns = buffer.type.get_shape()[:2]
+        properties |= {"address": address, "core_range": parsed(f"#ttmetal.core_range<0x0, {rows}x{columns}>")}
+    made = rewriter.create(f"ttmetal.create_{name}", {}, properties, [parsed_type(f"!ttmetal.{name}")], op)
+    rewriter.replace(op, made.results)
+
+
+def _is_in_spatial(op: Operation) -> bool:
+    parent = op.parent_op()
+    return parent is not None and parent.name == "d2m.spatial"
+
+
+def _launches(op: Operation) -> list[Operation]:
+    """A launch itself; of a `d2m.spatial` those in its regions.
+
+    Raises:
+        CompileError: A region has another operation.
+    """
+    if op.name == "d2m.generic":
+        return [op]
+    found = [each for region in op.regions for block in region.blocks for each in block.ops]
+    other = next((each for each in found if each.name != "d2m.generic"), None)
+    if other is not None or op.results:
+        raise refusal(other or op, "a region has more than launches on buffers")
+    return found
+
+
+class _Program:
+    """Launches on cores of their own, with all arguments and buffers in one list each."""
+
+    def __init__(self, kernels: dict[str, FuncOp], workers: tuple[int, int]) -> None:
+        self.kernels = kernels
+        self.workers = workers
+        self.arguments: list[SSAValue] = []
+        self.buffers: list[SSAValue] = []
+        self._configs: list[str] = []
+        self._taken: set[tuple[int, int]] = set()
+
+    def take(self, op: Operation, first: Sequence[int], extents: Sequence[int]) -> None:
+        """Takes a rectangle of cores for a launch.
+
+        Raises:
+            CompileError: Another launch has one of them.
+        """
+        rows, columns = (range(begin, begin + extent) for begin, extent in zip(first, extents, strict=True))
+        own = {(row, column) for row in rows for column in columns}
+        if own & self._taken:
+            raise refusal(op, "another launch of the program has its cores")
+        self._taken |= own
+
+    def add(self, op: Operation) -> None:
+        """Adds a launch."""
+        self._configs += _Launch(op, self).configs()
+
+    def replace(self, op: Operation, rewriter: Rewriter) -> None:
+        """Writes the program in the place of `op`."""
+        properties = {
+            "cb_ports": dense_i64([*range(len(self.buffers))]),
+            "kernelConfigs": parsed(f"[{', '.join(self._configs)}]"),
+        }
+        given = {"args": self.arguments, "cbs": self.buffers}
+        rewriter.create("ttmetal.enqueue_program", given, properties, [], op)
+        erase(op)
+
+
 class _Launch:
     """One launch."""
 
-    def __init__(self, op: Operation, kernels: dict[str, FuncOp], workers: tuple[int, int], rewriter: Rewriter) -> None:
+    def __init__(self, op: Operation, program: _Program) -> None:
         if any(region.blocks for region in op.regions):
             raise refusal(op, "it has a region", "run `convert-d2m-to-ttkernel` before")
+        if "fabricConnectionConfig" in op.properties:
+            raise refusal(op, "its kernels connect chips")
         self._op = op
-        self._kernels = kernels
-        self._workers = workers
-        self._rewriter = rewriter
-        self._arguments: list[SSAValue] = []
-        self._buffers: list[SSAValue] = []
+        self._program = program
         self._place: dict[int, int] = {}
         self._port: dict[int, int] = {}
 
-    def replace(self) -> None:
-        """Writes the program in its place."""
-        op = self._op
+    def configs(self) -> list[str]:
+        """The texts of its kernels; their arguments become those of the program."""
+        op, program = self._op, self._program
         groups = named_operands(op)
         others = len(groups["inputs"]) + len(groups["outputs"])
         for index, value in enumerate(op.operands):
             if index >= others and isinstance(value.type, MemRefType):
-                self._port[index] = len(self._buffers)
-                self._buffers.append(_behind(value, "d2m.operand_alias"))
+                self._port[index] = len(program.buffers)
+                program.buffers.append(_behind(value, "d2m.operand_alias"))
             else:
-                self._place[index] = len(self._arguments)
-                self._arguments.append(_behind(value, "d2m.view_layout"))
+                self._place[index] = len(program.arguments)
+                program.arguments.append(_behind(value, "d2m.view_layout"))
         threads = op.properties["threads"]
         assert isinstance(threads, ArrayAttr)
-        properties = {
-            "cb_ports": dense_i64([*range(len(self._buffers))]),
-            "kernelConfigs": parsed(f"[{', '.join(map(self._config, threads.data))}]"),
-        }
-        given = {"args": self._arguments, "cbs": self._buffers}
-        self._rewriter.create("ttmetal.enqueue_program", given, properties, [], op)
-        erase(op)
+        first, extents = self._cores()
+        program.take(op, first, extents)
+        cores = f"#ttmetal.core_range<{'x'.join(map(str, first))}, {'x'.join(map(str, extents))}>"
+        return [self._config(each, cores) for each in threads.data]
 
-    def _config(self, thread: Any) -> str:
+    def _config(self, thread: Any, cores: str) -> str:
         op, name = self._op, thread.value("kernelSymbol")
-        kernel = None if name is None else self._kernels.get(name.root_reference.data)
+        kernel = None if name is None else self._program.kernels.get(name.root_reference.data)
         if kernel is None:
             raise refusal(op, "a thread names no kernel", "run `convert-d2m-to-ttkernel` before")
-        cores = f"#ttmetal.core_range<0x0, {self._grid()}>"
         start = f"@{kernel.sym_name.data}, {cores}, {self._passed(kernel)}"
         if thread.value("threadType") == "compute":
             wide, fidelity = op.attributes.get(WIDE), op.attributes.get(FIDELITY)
-            is_wide = isinstance(wide, IntegerAttr) and bool(wide.value.data)
+            is_wide = bool(wide.value.data) if isinstance(wide, IntegerAttr) else _has_wide_operands(op)
             precision = fidelity.data.lower() if isinstance(fidelity, StringAttr) else "hifi4"
             return (
                 f"#ttmetal.compute_config<{start}, {precision}, {str(is_wide).lower()}, false, false, "
@@ -103,13 +193,22 @@ class _Launch:
         core = thread.value("dmCoreIndex") or 0
         return f"#ttmetal.noc_config<{start}, dm_core = {core}, {_NOC_OF_CORE.get(core, 'noc0')}>"
 
-    def _grid(self) -> str:
+    def _cores(self) -> tuple[Sequence[int], Sequence[int]]:
+        """The first core and the extents, which a grid with a map to cores states."""
         grid: Any = self._op.properties["grid"]
-        extents: Sequence[int] = grid.data if isinstance(grid.data, tuple) else grid.value("shape")
-        place = core_place(extents[:2], self._workers)
-        if place is None:
-            raise refusal(self._op, f"its grid {list(extents)} exceeds the cores")
-        return "x".join(map(str, place)) if math.prod(place) else "1x1"
+        if isinstance(grid, GridAttr):
+            place = core_place(grid.data[:2], self._program.workers)
+            if place is None:
+                raise refusal(self._op, f"its grid {list(grid.data)} exceeds the cores")
+            return (0, 0), place if math.prod(place) else (1, 1)
+        shape, map_ = grid.value("shape"), grid.value("virtToPhysicalMap") or grid.value("mapping")
+        _, *first = map_.eval([0] * len(shape), [])
+        _, *last = map_.eval([extent - 1 for extent in shape], [])
+        extents = [end - begin + 1 for begin, end in zip(first, last, strict=True)]
+        inside = all(end < limit for end, limit in zip(last, self._program.workers, strict=True))
+        if min(extents) < 1 or math.prod(extents) != math.prod(shape) or not inside:
+            raise refusal(self._op, f"its grid {list(shape)} lies on no rectangle of the cores")
+        return first, extents
 
     def _passed(self, kernel: FuncOp) -> str:
         spec: Any = kernel.attributes.get("ttkernel.arg_spec")
@@ -127,6 +226,14 @@ class _Launch:
         if index not in table:
             raise refusal(self._op, f"its operand {index} is no {kind} for a kernel")
         return f"<{kind}[{table[index]}]>"
+
+
+def _has_wide_operands(op: Operation) -> bool:
+    """Whether an input or output has tiles of 32 bits."""
+    groups = named_operands(op)
+    types = [value.type for value in (*groups["inputs"], *groups["outputs"])]
+    tiles = [each.element_type for each in types if isinstance(each, MemRefType)]
+    return any(isinstance(each, TileType) and each.nbytes == 4 * each.height.data * each.width.data for each in tiles)
 
 
 def _casts(kernel: FuncOp) -> bool:

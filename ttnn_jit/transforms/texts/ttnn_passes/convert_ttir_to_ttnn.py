@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
 from ttnn_jit.dialects.upstream.rewriting.greedy import erase_dead
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
@@ -27,15 +28,21 @@ class ConvertTTIRToTTNN(TextPass):
         """Converts the functions of a module."""
         for function in functions_of(module):
             for op in [*function.walk()]:
-                if is_converted(op) and op.parent is not None and not (op.name == "ttir.empty" and _only_written(op)):
-                    rewriter.replace(op, _CONVERSIONS.get(op.name, namesake)(op, rewriter))
-            for op in [*function.walk()]:
-                if op.name == "ttir.empty" and op.results[0].first_use is None:
-                    erase(op)
+                if op.name != "ttir.empty" and is_converted(op) and op.parent is not None:
+                    _convert(op, rewriter)
+            for op in [each for each in function.walk() if each.name == "ttir.empty"]:
+                if op.results[0].first_use is None:
+                    erase(op)  # it was a destination, which operations of TTNN have not
+                elif not _only_written(op):
+                    _convert(op, rewriter)
             erase_dead(function)
 
 
-def _only_written(op: object) -> bool:
-    """Whether an `ttir.empty` is only a destination, which operations of TTNN have not."""
-    uses = [*op.results[0].uses]  # type: ignore[attr-defined]  # an operation
+def _convert(op: Operation, rewriter: Rewriter) -> None:
+    rewriter.replace(op, _CONVERSIONS.get(op.name, namesake)(op, rewriter))
+
+
+def _only_written(op: Operation) -> bool:
+    """Whether an `ttir.empty` is only a destination of operations that stay in TTIR."""
+    uses = [*op.results[0].uses]
     return all(use.operation.name.startswith("ttir.") and use.index == len(use.operation.operands) - 1 for use in uses)
