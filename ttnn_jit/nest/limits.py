@@ -13,6 +13,10 @@ LINE = 64
 ENTRIES = 1 << 16
 """Entries of a lookup table: one per bfloat16 value."""
 
+MOST_FUSED_OPS = 1024
+"""Most ops of a kernel that fusion makes: LLVM's instruction selection takes more than linear time in the length of a
+block, by a third more for each op at 1,000 ops, and twenty-five times as much at 30,000."""
+
 STEPS = (-1, 2)
 """Element strides of reads that a copy vectorizes (kernels/loops/stepping_loops.py)."""
 

@@ -13,7 +13,7 @@ from itertools import accumulate
 from ttnn_jit.codegen.bodies.steps import KernelBody, Load, SizeClass, operands_of
 from ttnn_jit.codegen.schedules.kernel import LoopNest, Loops
 from ttnn_jit.codegen.schedules.stages import StageWriter
-from ttnn_jit.nest.limits import CHAIN_BLOCK, MANY_STREAMS_BLOCK
+from ttnn_jit.nest.limits import CHAIN_BLOCK, MANY_STREAMS_BLOCK, MOST_FUSED_OPS
 from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -41,7 +41,9 @@ def fission_of(body: KernelBody, instructions: Mapping[int, int], vectors: int) 
     if body.rank or any(stream.access is InnerAccess.STRIDED for stream in body.streams):
         return None
     # Another loop over few elements costs more compile time than it saves, unless fused kernels had that loop already.
-    longest = MAX_STAGE_INSTRUCTIONS[vectors] if body.size_class is SizeClass.LARGE or body.is_fused else math.inf
+    # LLVM would take more than linear time for one loop of very many ops, such as a chain that keeps float32.
+    pays = body.size_class is SizeClass.LARGE or body.is_fused or len(body.steps) > MOST_FUSED_OPS
+    longest = MAX_STAGE_INSTRUCTIONS[vectors] if pays else math.inf
     if longest == math.inf and not _exceeds_caches(body):
         return None
     groups = list(_groups(body, instructions, longest, MIN_INSTRUCTIONS_PER_CUT * vectors))

@@ -3,7 +3,7 @@
 On targets that fuse trees only, ops are visited in program order, and each producer is fused with its consumer unless a
 predicate fails. On targets that fuse values with several users, a group is the whole cone of a value (in the
 literature, its maximum fanout-free cone): the op of that value, and every op whose users are all in the group. Both
-take time linear in the number of ops.
+take time linear in the number of ops, and so does LLVM, because a kernel has a limited number of ops.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import enum
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 
+from ttnn_jit.nest.limits import MOST_FUSED_OPS
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.transforms.kernels.schedule import schedule, tiles_needed
@@ -31,6 +32,7 @@ class Predicate(enum.Enum):
     CIRCULAR_BUFFERS = "circular_buffers"
     WIDE_INPUTS = "wide_inputs"
     DST_CAPACITY = "dst_capacity"
+    KERNEL_OPS = "kernel_ops"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,7 @@ class FusionNode:
         hoisted: Whether the op carries the attribute ``ttnn.hoist_generic_via_d2m``.
         elementwise: Whether all loops are parallel.
         integers: The integer type that it computes with; None for floats.
+        rounded: Whether the end of a kernel rounds the result, and its reader in the same kernel would take it unrounded.
     """
 
     operands: tuple[int, ...]
@@ -59,6 +62,7 @@ class FusionNode:
     hoisted: bool = True
     elementwise: bool = True
     integers: Hashable = None
+    rounded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +98,7 @@ def partition(nodes: Sequence[FusionNode], target: SystemDesc) -> Partition:
 class _Tree:
     """The properties of a tree of nodes that the predicates read."""
 
+    ops: int
     inputs: int
     wide: bool
     operand_needs: tuple[int, ...]
@@ -106,6 +111,7 @@ class _Tree:
     def with_operand(self, producer: _Tree) -> _Tree:
         """The tree with `producer` fused in place of one of its inputs."""
         return _Tree(
+            self.ops + producer.ops,
             self.inputs - 1 + producer.inputs,
             self.wide or producer.wide,
             (*self.operand_needs, producer.tiles_needed),
@@ -122,7 +128,7 @@ def _join_trees(
     trees: dict[int, _Tree] = {}
     for consumer in members:
         node = nodes[consumer]
-        tree = _Tree(len(node.operands), node.wide, (), len(node.operands))
+        tree = _Tree(1, len(node.operands), node.wide, (), len(node.operands))
         for position, producer in enumerate(node.operands):
             if producer not in trees or producer in node.operands[:position]:
                 continue
@@ -131,6 +137,7 @@ def _join_trees(
                 _structural_failure(nodes[producer], node, position)
                 or _multi_user(nodes[producer])
                 or _capacity_failure(fused.inputs, fused.wide, fused.tiles_needed, target)
+                or (None if nodes[producer].rounded else _length_failure(fused.ops))
             )
             if failure is None:
                 tree, joined[producer] = fused, consumer
@@ -172,6 +179,16 @@ def _capacity_failure(inputs: int, wide: bool, peak: int, target: SystemDesc) ->
     capacity = target.dst_capacity(wide=wide)
     if peak > capacity:
         return Predicate.DST_CAPACITY, f"{peak} DST tiles exceed {capacity}"
+    return None
+
+
+def _length_failure(ops: int) -> Failure | None:
+    """Why a kernel of `ops` ops is too long. Values that the end of a kernel would round are not asked about.
+
+    Where the kernel ends, such values have other bits; a limit of compile time must change no result.
+    """
+    if ops > MOST_FUSED_OPS:
+        return Predicate.KERNEL_OPS, f"{ops} ops exceed {MOST_FUSED_OPS}, as many as LLVM compiles in linear time"
     return None
 
 
@@ -224,6 +241,9 @@ def _cone_roots(
 def _cone_failure(cone: tuple[int, ...], nodes: Sequence[FusionNode], target: SystemDesc) -> Failure | None:
     if len(cone) == 1:
         return None
+    too_long = None if any(nodes[member].rounded for member in cone[:-1]) else _length_failure(len(cone))
+    if too_long is not None:
+        return too_long
     graph = _tile_graph_of(cone, nodes)
     peak = assign_slots(graph, schedule(graph)).peak
     return _capacity_failure(graph.inputs, any(nodes[member].wide for member in cone), peak, target)

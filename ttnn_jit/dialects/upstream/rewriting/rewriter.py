@@ -238,8 +238,7 @@ def users_of(value: SSAValue) -> list[Operation]:
 
 def has_one_user(value: SSAValue) -> bool:
     """Whether a value is read once."""
-    uses = [*value.uses]
-    return len(uses) == 1
+    return value.has_one_use()
 
 
 def owner_named(value: SSAValue, *names: str) -> Operation | None:
