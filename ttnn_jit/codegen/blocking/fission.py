@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 
@@ -23,6 +22,10 @@ MAX_STAGE_INPUTS = 8
 MAX_STAGE_INSTRUCTIONS = {1: 24, 2: 50}
 """Most instructions of a stage's chunk, by the number of vectors in it. In a longer stage the reorder buffer holds too
 few chunks to hide the latency of their chains; a chunk of two vectors has two independent chains and may be longer."""
+
+MOST_INSTRUCTIONS = 32 * MOST_FUSED_OPS
+"""Most instructions of a chunk that is one stage because more loops would not pay: LLVM takes more than linear time for
+more. Only kernels that keep float32 between 16-bit tensors have so many; fusion does not limit their ops."""
 
 MIN_INSTRUCTIONS_PER_CUT = 6
 """Least instructions per vector on each side of a cut that pay for storing and loading one tile that crosses it. With n
@@ -41,10 +44,9 @@ def fission_of(body: KernelBody, instructions: Mapping[int, int], vectors: int) 
     if body.rank or any(stream.access is InnerAccess.STRIDED for stream in body.streams):
         return None
     # Another loop over few elements costs more compile time than it saves, unless fused kernels had that loop already.
-    # LLVM would take more than linear time for one loop of very many ops, such as a chain that keeps float32.
-    pays = body.size_class is SizeClass.LARGE or body.is_fused or len(body.steps) > MOST_FUSED_OPS
-    longest = MAX_STAGE_INSTRUCTIONS[vectors] if pays else math.inf
-    if longest == math.inf and not _exceeds_caches(body):
+    pays = body.size_class is SizeClass.LARGE or body.is_fused
+    longest = MAX_STAGE_INSTRUCTIONS[vectors] if pays else MOST_INSTRUCTIONS
+    if not pays and sum(instructions.values()) <= longest and not _exceeds_caches(body):
         return None
     groups = list(_groups(body, instructions, longest, MIN_INSTRUCTIONS_PER_CUT * vectors))
     if len(groups) < 2:

@@ -118,7 +118,9 @@ def fuse_loops(plan: HostPlan) -> HostPlan:
     fitting = [loop for loop in found if _fits(loop, readers)]
     if len(fitting) < len(found):
         within = {id(launch): loop for loop in fitting if not loop.frames for launch in loop.launches}
-        found = _fused_where(plan.launches, lambda loop: _is_short(loop) and (loop.within is not None or _fits(loop, readers)), within)
+        found = _fused_where(
+            plan.launches, lambda loop: _is_short(loop) and (loop.within is not None or _fits(loop, readers)), within
+        )
     return plan.with_launches(loop.launch(readers) for loop in found)
 
 

@@ -9,7 +9,7 @@ take time linear in the number of ops, and so does LLVM, because a kernel has a 
 from __future__ import annotations
 
 import enum
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ttnn_jit.nest.limits import MOST_FUSED_OPS
@@ -50,7 +50,7 @@ class FusionNode:
         hoisted: Whether the op carries the attribute ``ttnn.hoist_generic_via_d2m``.
         elementwise: Whether all loops are parallel.
         integers: The integer type that it computes with; None for floats.
-        rounded: Whether the end of a kernel rounds the result, and its reader in the same kernel would take it unrounded.
+        rounded: Whether the end of a kernel rounds the result, and a reader in the same kernel takes it unrounded.
     """
 
     operands: tuple[int, ...]
@@ -196,7 +196,7 @@ def _partition_cones(nodes: Sequence[FusionNode], target: SystemDesc) -> Partiti
     users = _users(nodes)
     roots, refusals = _cone_roots(nodes, users)
     joined = {producer: root for producer, root in enumerate(roots) if producer != root}
-    for cone in _groups(roots):
+    for cone in _shortened(_groups(roots), nodes, users, joined, refusals):
         failure = _cone_failure(cone, nodes, target)
         if failure is not None:
             split, further = _split_cone(cone, nodes, users, target, failure)
@@ -238,12 +238,37 @@ def _cone_roots(
     return roots, refusals
 
 
+def _shortened(
+    cones: Iterable[tuple[int, ...]],
+    nodes: Sequence[FusionNode],
+    users: Sequence[Sequence[tuple[int, int]]],
+    joined: dict[int, int],
+    refusals: list[Refusal],
+) -> Iterator[tuple[int, ...]]:
+    """The cones, those of too many ops cut into cones of fewer; `joined` and `refusals` are kept up to date."""
+    for cone in cones:
+        failure = _length_failure(len(cone))
+        if failure is None or any(nodes[member].rounded for member in cone[:-1]):
+            yield cone
+            continue
+        root_of, size_of = {cone[-1]: cone[-1]}, {cone[-1]: 1}
+        for producer in reversed(cone[:-1]):
+            roots = {root_of[consumer] for consumer, _ in users[producer]}
+            root = roots.pop()
+            if roots or size_of[root] == MOST_FUSED_OPS:
+                root = producer
+                del joined[producer]
+                refusals.extend(Refusal(producer, consumer, *failure) for consumer, _ in users[producer])
+            else:
+                joined[producer] = root
+            root_of[producer] = root
+            size_of[root] = size_of.get(root, 0) + 1
+        yield from _groups_by([(member, root_of[member]) for member in cone])
+
+
 def _cone_failure(cone: tuple[int, ...], nodes: Sequence[FusionNode], target: SystemDesc) -> Failure | None:
     if len(cone) == 1:
         return None
-    too_long = None if any(nodes[member].rounded for member in cone[:-1]) else _length_failure(len(cone))
-    if too_long is not None:
-        return too_long
     graph = _tile_graph_of(cone, nodes)
     peak = assign_slots(graph, schedule(graph)).peak
     return _capacity_failure(graph.inputs, any(nodes[member].wide for member in cone), peak, target)
@@ -291,7 +316,11 @@ def _roots(joined: dict[int, int], count: int) -> list[int]:
 
 def _groups(roots: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     """Nodes grouped by root, in program order; groups in the order of their roots."""
-    groups: dict[int, list[int]] = {root: [] for node, root in enumerate(roots) if node == root}
-    for node, root in enumerate(roots):
+    return _groups_by([*enumerate(roots)])
+
+
+def _groups_by(root_of: Sequence[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
+    groups: dict[int, list[int]] = {root: [] for node, root in root_of if node == root}
+    for node, root in root_of:
         groups[root].append(node)
     return tuple(tuple(group) for group in groups.values())

@@ -107,10 +107,10 @@ def test_long_kernels_of_a_chip_that_the_host_joins_run_in_stages_whatever_their
 
 
 def test_a_kernel_of_very_many_ops_runs_in_stages_whatever_its_size(monkeypatch):
-    monkeypatch.setattr(fission, "MOST_FUSED_OPS", 50)
+    monkeypatch.setattr(fission, "MOST_INSTRUCTIONS", 480)
     short, long = (body_of(tile_specs(1, BF16), [("exp", k) for k in range(count)], target="cpu") for count in (40, 60))
     assert stages_of(short, each=12, size_class=SizeClass.SMALL) is None
-    assert len(stages_of(long, each=12, size_class=SizeClass.SMALL).stages) == 30
+    assert len(stages_of(long, each=12, size_class=SizeClass.SMALL).stages) == 2
 
 
 def test_scratch_memory_is_reused_once_its_tile_was_read():
