@@ -13,6 +13,10 @@ LINE = 64
 ENTRIES = 1 << 16
 """Entries of a lookup table: one per bfloat16 value."""
 
+MOST_FUSED_OPS = 1024
+"""Most ops that fusion joins to one kernel. LLVM's instruction selection takes more than linear time for one block: for
+each op 0.12 ms at 1,000 ops, 0.35 ms at 8,000, and 1 ms at 16,000."""
+
 STEPS = (-1, 2)
 """Element strides of reads that a copy vectorizes (kernels/loops/stepping_loops.py)."""
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 import torch
 
 from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, native, scheduled
 from ttnn_jit import jit, ttnn
-from ttnn_jit.codegen.host.host_program import generate
+from ttnn_jit.codegen.bodies.steps import Load, Store
+from ttnn_jit.codegen.fusion import loop_fusion
+from ttnn_jit.codegen.host.host_program import generate, host_plan
 from ttnn_jit.interpreters.tile_interpreter import interpret
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
@@ -77,6 +81,33 @@ def test_one_loop_gives_the_bits_of_one_kernel_after_another(dtype):
     assert len(launches_of(module)) == 1
     for ours, literal in zip(native(module, inputs), interpret(module, inputs), strict=True):
         assert_same_bits(ours, literal)
+
+
+def ops_of(launch):
+    return sum(not isinstance(step, Load | Store) for step in launch.bound.steps)
+
+
+@pytest.mark.parametrize("dtype", [F32, BF16], ids=["f32", "bf16"])
+@pytest.mark.parametrize("seed", range(3))
+def test_loops_have_a_limited_number_of_ops_and_the_bits_of_one_loop(dtype, seed, monkeypatch):
+    # Values with several readers end kernels of a chip, which the host joins.
+    draw, calls = random.Random(seed), []
+    for index in range(60):
+        values = [0, 1, *range(max(2, index - 3), index + 2)]
+        if draw.random() < 0.5:
+            calls.append((draw.choice(["tanh", "neg", "abs"]), index + 1))
+        else:
+            calls.append((draw.choice(["add", "multiply"]), index + 1, draw.choice(values)))
+    module = on_chip([SQUARE, SQUARE], calls, dtype=dtype)
+    numbers = np.random.default_rng(0).normal(size=(2, *SQUARE)).astype(np.float32)
+    inputs = [bfloat16(values) for values in numbers] if dtype is BF16 else list(numbers)
+    (whole,) = native(module, inputs)
+    monkeypatch.setattr(loop_fusion, "MOST_FUSED_OPS", 8)
+    launches = host_plan(module, host_isa()).launches
+    (ours,) = native(module, inputs)
+    assert_same_bits(ours, whole)
+    assert any(len(launch.ops) > 1 for launch in launches)
+    assert all(ops_of(launch) <= 8 or len(launch.ops) == 1 for launch in launches)
 
 
 @pytest.mark.parametrize("rows", [1, 2, 40])

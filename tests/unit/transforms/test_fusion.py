@@ -21,6 +21,7 @@ from ttnn_jit.dialects.locations import locations_of
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.transforms import pipeline
+from ttnn_jit.transforms.kernels import partition as partition_module
 from ttnn_jit.transforms.kernels.partition import FusionNode, Predicate, partition
 
 FUSED = "d2m-generic-fusion"
@@ -210,6 +211,49 @@ def test_a_graph_too_wide_for_the_registers_is_split_at_values_with_several_read
     assert {predicate for _, predicate in _not_fused(split)} == {"dst_capacity"}
     peaks = [kernel.attributes["d2m.dst_peak"].value.data for kernel in kernels(split)]
     assert max(peaks) <= CPU.dst_capacity(wide=True)
+
+
+def _negated(count, spec, target):
+    """The lengths of the kernels of a chain, and the predicates that ended them."""
+    graph = Graph(spec)
+    value = graph.args[0]
+    for _ in range(count):
+        value = graph.op("neg", value)
+    found = lowered(graph.module(value, target=target), until=FUSED)
+    return _lengths(found), {predicate for _, predicate in _not_fused(found)}
+
+
+def _lengths(module):
+    return [len(operations(kernel)) for kernel in kernels(module)]
+
+
+@pytest.mark.parametrize("target", [CHIP, CPU], ids=lambda target: target.name)
+@pytest.mark.parametrize("count", [8, 9, 50])
+def test_a_kernel_has_a_limited_number_of_ops(target, count, monkeypatch):
+    monkeypatch.setattr(partition_module, "MOST_FUSED_OPS", 8)
+    spec = row_major(32, 32) if target is CPU else tiled(32, 32, dtype=F32)
+    lengths, predicates = _negated(count, spec, target)
+    assert sum(lengths) == count
+    assert max(lengths) <= 8
+    assert len(lengths) == -(-count // 8)
+    assert predicates == ({"kernel_ops"} if count > 8 else set())
+
+
+def test_values_with_several_users_leave_a_kernel_of_too_many_ops(monkeypatch):
+    monkeypatch.setattr(partition_module, "MOST_FUSED_OPS", 8)
+    graph = Graph(row_major(32, 32))
+    value = graph.args[0]
+    for _ in range(6):
+        value = graph.op("add", graph.op("exp", value), graph.op("neg", value))
+    lengths = _lengths(lowered(graph.module(value, target=CPU), until=FUSED))
+    assert sum(lengths) == 18
+    assert max(lengths) <= 8
+
+
+def test_a_kernel_that_keeps_float32_between_bfloat16_ops_has_any_number_of_ops(monkeypatch):
+    monkeypatch.setattr(partition_module, "MOST_FUSED_OPS", 8)
+    assert _negated(20, tiled(32, 32), CPU) == ([20], set())
+    assert _negated(20, tiled(32, 32), CHIP) == ([8, 8, 4], {"kernel_ops"})
 
 
 # The partition alone

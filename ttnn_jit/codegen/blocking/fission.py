@@ -6,14 +6,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from ttnn_jit.codegen.bodies.steps import KernelBody, Load, SizeClass, operands_of
 from ttnn_jit.codegen.schedules.kernel import LoopNest, Loops
 from ttnn_jit.codegen.schedules.stages import StageWriter
-from ttnn_jit.nest.limits import CHAIN_BLOCK, MANY_STREAMS_BLOCK
+from ttnn_jit.nest.limits import CHAIN_BLOCK, MANY_STREAMS_BLOCK, MOST_FUSED_OPS
 from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -23,6 +22,10 @@ MAX_STAGE_INPUTS = 8
 MAX_STAGE_INSTRUCTIONS = {1: 24, 2: 50}
 """Most instructions of a stage's chunk, by the number of vectors in it. In a longer stage the reorder buffer holds too
 few chunks to hide the latency of their chains; a chunk of two vectors has two independent chains and may be longer."""
+
+MOST_INSTRUCTIONS = 32 * MOST_FUSED_OPS
+"""Most instructions of a chunk that is one stage because more loops would not pay: LLVM takes more than linear time for
+more. Only kernels that keep float32 between 16-bit tensors have so many; fusion does not limit their ops."""
 
 MIN_INSTRUCTIONS_PER_CUT = 6
 """Least instructions per vector on each side of a cut that pay for storing and loading one tile that crosses it. With n
@@ -41,8 +44,9 @@ def fission_of(body: KernelBody, instructions: Mapping[int, int], vectors: int) 
     if body.rank or any(stream.access is InnerAccess.STRIDED for stream in body.streams):
         return None
     # Another loop over few elements costs more compile time than it saves, unless fused kernels had that loop already.
-    longest = MAX_STAGE_INSTRUCTIONS[vectors] if body.size_class is SizeClass.LARGE or body.is_fused else math.inf
-    if longest == math.inf and not _exceeds_caches(body):
+    pays = body.size_class is SizeClass.LARGE or body.is_fused
+    longest = MAX_STAGE_INSTRUCTIONS[vectors] if pays else MOST_INSTRUCTIONS
+    if not pays and sum(instructions.values()) <= longest and not _exceeds_caches(body):
         return None
     groups = list(_groups(body, instructions, longest, MIN_INSTRUCTIONS_PER_CUT * vectors))
     if len(groups) < 2:

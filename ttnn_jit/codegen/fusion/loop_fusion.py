@@ -2,7 +2,7 @@
 
 Every step of a kernel is rounded by its target's rules, stored tiles included, so that a consumer that takes a tile
 from its producer's registers gets the bits that it would have loaded. A tensor without other readers is not stored.
-Bound: the bytes of the distinct tensors that the loop reads and writes.
+Bound: the bytes of the distinct tensors that the loop reads and writes. A loop has at most `MOST_FUSED_OPS` ops.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan, Readers, 
 from ttnn_jit.codegen.schedules.kernel import Contract, Copy, LoopNest
 from ttnn_jit.codegen.schedules.launch import View
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
+from ttnn_jit.nest.limits import MOST_FUSED_OPS
 from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.ops.language.axes import without_axes
 from ttnn_jit.process.dataclass import dataclass, replace
@@ -70,6 +71,7 @@ class _FusedLoop:
         spaces: The iteration spaces of launches that reduce nothing.
         frames: The iteration spaces of launches that reduce, with the reduced dimension.
         contractions: The number of contractions among them.
+        ops: The number of ops among their steps.
         reads: The values of other loops that it reads.
         producers: The loops that write those values.
         within: A known legal loop that contains all of this one; None if there is none.
@@ -82,6 +84,7 @@ class _FusedLoop:
     spaces: frozenset[_Space | Operation | int]
     frames: frozenset[_Frame]
     contractions: int
+    ops: int
     reads: tuple[Operand, ...]
     producers: set[_FusedLoop]
     within: _FusedLoop | None
@@ -111,12 +114,23 @@ def fuse_loops(plan: HostPlan) -> HostPlan:
     # Fusing never lowers the number of live tiles, so an elementwise loop that fits in the end fit at every step. To
     # check every step of a long loop would take quadratic time.
     readers = plan.readers
-    found = _fused_where(plan.launches, lambda _: True, {})
+    found = _fused_where(plan.launches, _is_short, {})
     fitting = [loop for loop in found if _fits(loop, readers)]
     if len(fitting) < len(found):
         within = {id(launch): loop for loop in fitting if not loop.frames for launch in loop.launches}
-        found = _fused_where(plan.launches, lambda loop: loop.within is not None or _fits(loop, readers), within)
+        found = _fused_where(
+            plan.launches, lambda loop: _is_short(loop) and (loop.within is not None or _fits(loop, readers)), within
+        )
     return plan.with_launches(loop.launch(readers) for loop in found)
+
+
+def _is_short(loop: _FusedLoop) -> bool:
+    return loop.ops <= MOST_FUSED_OPS
+
+
+def _ops_of(bound: BoundKernel) -> int:
+    """The number of ops among a kernel's steps."""
+    return sum(not isinstance(step, Load | Store) for step in bound.steps)
 
 
 def _fits(loop: _FusedLoop, readers: Readers) -> bool:
@@ -150,6 +164,8 @@ def fused_with_reader(producer: BoundKernel, reader: HostLaunch, *, keeps: bool)
     """
     (written,) = producer.outputs
     bound = reader.bound
+    if _ops_of(producer) + _ops_of(bound) > MOST_FUSED_OPS:
+        return None
     if any(each.value is written.value and each != written for each in bound.inputs):
         return None
     space = _space(written.view)
@@ -217,6 +233,7 @@ class _Writers:
             producer.readers += 1
         into.launches, into.spaces, into.frames, into.within = fused.launches, fused.spaces, fused.frames, fused.within
         into.reads, into.producers, into.fused = fused.reads, fused.producers, fused.fused
+        into.ops, into.contractions = fused.ops, fused.contractions
         self._fused_into[reader.number] = into.number
 
 
@@ -240,7 +257,7 @@ def _fused_where(
         written = [(each, loop) for each in bound.inputs if (loop := writers.loop_of(each.value)) is not None]
         reads, producers = tuple(operand for operand, _ in written), {loop for _, loop in written}
         home = within.get(id(launch))
-        found = _FusedLoop(number, (launch,), spaces, frames, int(contracts), reads, producers, home)
+        found = _FusedLoop(number, (launch,), spaces, frames, int(contracts), _ops_of(bound), reads, producers, home)
         while (fused := _with_last_producer(found, writers)) is not None and allowed(fused[1]):
             last, found = fused
             for producer in last.producers:
@@ -296,8 +313,9 @@ def _fused(last: _FusedLoop, reader: _FusedLoop, writers: _Writers) -> _FusedLoo
     producers = (last.producers | reader.producers) - {last}
     spaces, frames = last.spaces | reader.spaces, last.frames | reader.frames
     launches, contractions = last.launches + reader.launches, last.contractions + reader.contractions
+    ops = last.ops + reader.ops
     within = last.within if last.within is reader.within else None
-    return _FusedLoop(reader.number, launches, spaces, frames, contractions, reads, producers, within)
+    return _FusedLoop(reader.number, launches, spaces, frames, contractions, ops, reads, producers, within)
 
 
 def _are_fusible(one: _FusedLoop, other: _FusedLoop) -> bool:

@@ -3,15 +3,16 @@
 On targets that fuse trees only, ops are visited in program order, and each producer is fused with its consumer unless a
 predicate fails. On targets that fuse values with several users, a group is the whole cone of a value (in the
 literature, its maximum fanout-free cone): the op of that value, and every op whose users are all in the group. Both
-take time linear in the number of ops.
+take time linear in the number of ops, and so does LLVM, because a kernel has a limited number of ops.
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from ttnn_jit.nest.limits import MOST_FUSED_OPS
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.transforms.kernels.schedule import schedule, tiles_needed
@@ -31,6 +32,7 @@ class Predicate(enum.Enum):
     CIRCULAR_BUFFERS = "circular_buffers"
     WIDE_INPUTS = "wide_inputs"
     DST_CAPACITY = "dst_capacity"
+    KERNEL_OPS = "kernel_ops"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,7 @@ class FusionNode:
         hoisted: Whether the op carries the attribute ``ttnn.hoist_generic_via_d2m``.
         elementwise: Whether all loops are parallel.
         integers: The integer type that it computes with; None for floats.
+        rounded: Whether the end of a kernel rounds the result, and a reader in the same kernel takes it unrounded.
     """
 
     operands: tuple[int, ...]
@@ -59,6 +62,7 @@ class FusionNode:
     hoisted: bool = True
     elementwise: bool = True
     integers: Hashable = None
+    rounded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +98,7 @@ def partition(nodes: Sequence[FusionNode], target: SystemDesc) -> Partition:
 class _Tree:
     """The properties of a tree of nodes that the predicates read."""
 
+    ops: int
     inputs: int
     wide: bool
     operand_needs: tuple[int, ...]
@@ -106,6 +111,7 @@ class _Tree:
     def with_operand(self, producer: _Tree) -> _Tree:
         """The tree with `producer` fused in place of one of its inputs."""
         return _Tree(
+            self.ops + producer.ops,
             self.inputs - 1 + producer.inputs,
             self.wide or producer.wide,
             (*self.operand_needs, producer.tiles_needed),
@@ -122,7 +128,7 @@ def _join_trees(
     trees: dict[int, _Tree] = {}
     for consumer in members:
         node = nodes[consumer]
-        tree = _Tree(len(node.operands), node.wide, (), len(node.operands))
+        tree = _Tree(1, len(node.operands), node.wide, (), len(node.operands))
         for position, producer in enumerate(node.operands):
             if producer not in trees or producer in node.operands[:position]:
                 continue
@@ -131,6 +137,7 @@ def _join_trees(
                 _structural_failure(nodes[producer], node, position)
                 or _multi_user(nodes[producer])
                 or _capacity_failure(fused.inputs, fused.wide, fused.tiles_needed, target)
+                or (None if nodes[producer].rounded else _length_failure(fused.ops))
             )
             if failure is None:
                 tree, joined[producer] = fused, consumer
@@ -175,11 +182,21 @@ def _capacity_failure(inputs: int, wide: bool, peak: int, target: SystemDesc) ->
     return None
 
 
+def _length_failure(ops: int) -> Failure | None:
+    """Why a kernel of `ops` ops is too long. Values that the end of a kernel would round are not asked about.
+
+    Where the kernel ends, such values have other bits; a limit of compile time must change no result.
+    """
+    if ops > MOST_FUSED_OPS:
+        return Predicate.KERNEL_OPS, f"{ops} ops exceed {MOST_FUSED_OPS}, as many as LLVM compiles in linear time"
+    return None
+
+
 def _partition_cones(nodes: Sequence[FusionNode], target: SystemDesc) -> Partition:
     users = _users(nodes)
     roots, refusals = _cone_roots(nodes, users)
     joined = {producer: root for producer, root in enumerate(roots) if producer != root}
-    for cone in _groups(roots):
+    for cone in _shortened(_groups(roots), nodes, users, joined, refusals):
         failure = _cone_failure(cone, nodes, target)
         if failure is not None:
             split, further = _split_cone(cone, nodes, users, target, failure)
@@ -219,6 +236,34 @@ def _cone_roots(
         refusals.extend(Refusal(producer, consumer, *(failure or elsewhere)) for consumer, failure in failures)
     refusals.reverse()
     return roots, refusals
+
+
+def _shortened(
+    cones: Iterable[tuple[int, ...]],
+    nodes: Sequence[FusionNode],
+    users: Sequence[Sequence[tuple[int, int]]],
+    joined: dict[int, int],
+    refusals: list[Refusal],
+) -> Iterator[tuple[int, ...]]:
+    """The cones, those of too many ops cut into cones of fewer; `joined` and `refusals` are kept up to date."""
+    for cone in cones:
+        failure = _length_failure(len(cone))
+        if failure is None or any(nodes[member].rounded for member in cone[:-1]):
+            yield cone
+            continue
+        root_of, size_of = {cone[-1]: cone[-1]}, {cone[-1]: 1}
+        for producer in reversed(cone[:-1]):
+            roots = {root_of[consumer] for consumer, _ in users[producer]}
+            root = roots.pop()
+            if roots or size_of[root] == MOST_FUSED_OPS:
+                root = producer
+                del joined[producer]
+                refusals.extend(Refusal(producer, consumer, *failure) for consumer, _ in users[producer])
+            else:
+                joined[producer] = root
+            root_of[producer] = root
+            size_of[root] = size_of.get(root, 0) + 1
+        yield from _groups_by([(member, root_of[member]) for member in cone])
 
 
 def _cone_failure(cone: tuple[int, ...], nodes: Sequence[FusionNode], target: SystemDesc) -> Failure | None:
@@ -271,7 +316,11 @@ def _roots(joined: dict[int, int], count: int) -> list[int]:
 
 def _groups(roots: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     """Nodes grouped by root, in program order; groups in the order of their roots."""
-    groups: dict[int, list[int]] = {root: [] for node, root in enumerate(roots) if node == root}
-    for node, root in enumerate(roots):
+    return _groups_by([*enumerate(roots)])
+
+
+def _groups_by(root_of: Sequence[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
+    groups: dict[int, list[int]] = {root: [] for node, root in root_of if node == root}
+    for node, root in root_of:
         groups[root].append(node)
     return tuple(tuple(group) for group in groups.values())

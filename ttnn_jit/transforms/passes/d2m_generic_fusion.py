@@ -50,7 +50,7 @@ class D2MGenericFusion(FunctionPass):
 def fuse_block(block: Block, target: SystemDesc, *, keep_wide: bool) -> None:
     """Fuses the kernels of one function's body; `keep_wide` drops the roundings between fused ops."""
     kernels = generics_in(block)
-    parted = partition(fusion_nodes(kernels), target)
+    parted = partition(fusion_nodes(kernels, keep_wide=keep_wide), target)
     names = [operation_names(linalg_of(kernel).body.ops) or (COPY.name,) for kernel in kernels if parted.refusals]
     survivors = {
         group[-1]: fuse(
@@ -63,13 +63,13 @@ def fuse_block(block: Block, target: SystemDesc, *, keep_wide: bool) -> None:
     _record_refusals(parted, survivors, names)
 
 
-def fusion_nodes(kernels: Sequence[d2m.GenericOp]) -> list[FusionNode]:
-    """The kernels of one block as nodes of the partition."""
+def fusion_nodes(kernels: Sequence[d2m.GenericOp], *, keep_wide: bool) -> list[FusionNode]:
+    """The kernels of one block as nodes of the partition; see `fuse_block`."""
     number_of: dict[SSAValue, int] = {kernel.results[0]: number for number, kernel in enumerate(kernels)}
-    return [_fusion_node(kernel, number_of) for kernel in kernels]
+    return [_fusion_node(kernel, number_of, keep_wide=keep_wide) for kernel in kernels]
 
 
-def _fusion_node(kernel: d2m.GenericOp, number_of: dict[SSAValue, int]) -> FusionNode:
+def _fusion_node(kernel: d2m.GenericOp, number_of: dict[SSAValue, int], *, keep_wide: bool) -> FusionNode:
     grid = kernel.grid.data
     spaces = tuple(
         (indexing_map, grid, buffer.underlying.shape)  # what may depend on sizes comes last
@@ -88,6 +88,7 @@ def _fusion_node(kernel: d2m.GenericOp, number_of: dict[SSAValue, int]) -> Fusio
         users=len(users),
         returned=not all(isinstance(user, d2m.GenericOp) for user in users),
         wide=any(dtype.is_wide for dtype in dtypes),
+        rounded=keep_wide and not all(dtype.is_wide for dtype in dtypes),
         integers=dtype if dtype.is_integer else None,
         hoisted=NOT_HOISTED not in kernel.attributes,
         elementwise=all(iterator.data == "parallel" for iterator in kernel.iterator_types),

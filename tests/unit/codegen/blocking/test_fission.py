@@ -106,6 +106,13 @@ def test_long_kernels_of_a_chip_that_the_host_joins_run_in_stages_whatever_their
     assert cpu.bound.kernel.one_loop
 
 
+def test_a_kernel_of_very_many_ops_runs_in_stages_whatever_its_size(monkeypatch):
+    monkeypatch.setattr(fission, "MOST_INSTRUCTIONS", 480)
+    short, long = (body_of(tile_specs(1, BF16), [("exp", k) for k in range(count)], target="cpu") for count in (40, 60))
+    assert stages_of(short, each=12, size_class=SizeClass.SMALL) is None
+    assert len(stages_of(long, each=12, size_class=SizeClass.SMALL).stages) == 2
+
+
 def test_scratch_memory_is_reused_once_its_tile_was_read():
     found = stages_of(body_of(tile_specs(1, F32), [("exp", k) for k in range(40)]), each=MAX_STAGE_INSTRUCTIONS[1])
     assert (len(found.stages), len(found.scratch)) == (40, 2)

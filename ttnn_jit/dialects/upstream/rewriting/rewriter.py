@@ -171,6 +171,9 @@ def _device_around(op: Operation) -> Any:
     """
     around: Operation | None = op
     while around is not None:
+        if isinstance(around, FuncOp):  # devices stand beside functions: to look at all ops in one would take long
+            around = around.parent_op()
+            continue
         for region in around.regions:
             for block in region.blocks:
                 for each in block.ops:
@@ -238,8 +241,7 @@ def users_of(value: SSAValue) -> list[Operation]:
 
 def has_one_user(value: SSAValue) -> bool:
     """Whether a value is read once."""
-    uses = [*value.uses]
-    return len(uses) == 1
+    return value.has_one_use()
 
 
 def owner_named(value: SSAValue, *names: str) -> Operation | None:
