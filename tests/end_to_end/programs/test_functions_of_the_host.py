@@ -234,11 +234,13 @@ def test_an_interrupt_ends_a_function() -> None:
     text = called(HALF, count=count).replace("%next = llvm.add %i, %one : i64", "%next = llvm.add %i, %zero : i64")
     program = module_of(text).program("main")
     assert program.program
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a shell ignore it
     timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         program(torch.randn(count))
     timer.join()
+    signal.signal(signal.SIGINT, before)
 
 
 def test_functions_that_call_each_other_too_deep_are_refused() -> None:
